@@ -30,7 +30,7 @@ export const equivalents: readonly Equivalent[] = [
   ...toldOnce('src/runtime/calls/run-agent-tool.ts', "cancelled.addEventListener('abort', stop, { once: true });"),
   ...toldOnce('src/runtime/run/invocation.ts', "outer.addEventListener('abort', this.#follow, { once: true });"),
   {
-    fileName: 'src/runtime/live/live-session.ts',
+    fileName: 'src/runtime/live/live-log.ts',
     line: 'for (const event of events) if (sizeOf(event) > MANY) await this.fold.prepare(event);',
     original: 'sizeOf(event) > MANY',
     mutated: ['true', 'false', 'sizeOf(event) >= MANY', 'sizeOf(event) <= MANY'],
@@ -487,7 +487,7 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'Behind the end there is no character that it looks for.',
   },
   {
-    fileName: 'src/runtime/live/live-session.ts',
+    fileName: 'src/runtime/live/live-log.ts',
     line: 'if (this.from > 0 && !this.fold.callOf(requestId)) await this.whole();',
     original: 'this.from > 0',
     mutated: ['true', 'this.from >= 0'],

@@ -1,6 +1,6 @@
 /** A session that is open in this process, in step with its store. */
 export type { CurrentRun, RunningInvocation } from './current-run.ts';
-export type { Held } from './live-session.ts';
+export type { Held } from './live-log.ts';
 export { LiveSession } from './live-session.ts';
 export { MOST_TRIES, outrun, readOn } from './outrun.ts';
 export type { Followed, FollowOptions } from './store-follower.ts';

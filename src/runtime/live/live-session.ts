@@ -1,29 +1,20 @@
-import { LazyMap, MANY } from '../../base/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
 import type { HoldOptions, Stirred } from '../../session/index.ts';
-import type { Event, Fold, History, Viewer } from '../log/index.ts';
-import { isLarge, sharedPart, sizeOf } from '../log/index.ts';
+import type { Event } from '../log/index.ts';
+import { sharedPart } from '../log/index.ts';
 import type { Lease, SessionKey, SessionRecord, SessionService } from '../store/index.ts';
 import { checkKey, storeRefusal } from '../store/index.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import { handOn, newestCheckpoint, storedForm } from './checkpoint.ts';
+import { handOn, newestCheckpoint } from './checkpoint.ts';
 import type { CurrentRun } from './current-run.ts';
 import { KnownSessions } from './known-sessions.ts';
+import { everyOf, LiveLog } from './live-log.ts';
 import { PAGE, readInPages } from './log-pages.ts';
 import type { Holding } from './session-leases.ts';
 import { SessionLeases } from './session-leases.ts';
-import { SessionLog } from './session-log.ts';
 import { SessionWrites } from './session-writes.ts';
 import { SharedAppends } from './shared-appends.ts';
 import type { FollowOptions } from './store-follower.ts';
 import { StoreFollower } from './store-follower.ts';
-import { ViewerHistories } from './viewer-histories.ts';
-
-/** What waits in memory for an answer, and lives no longer than its process. */
-export interface Held {
-  /** Nobody will come back for it. */
-  release(reason: unknown): void;
-}
 
 const known = new WeakMap<SessionService, KnownSessions<LiveSession>>();
 
@@ -36,50 +27,22 @@ function knownOf(service: SessionService): KnownSessions<LiveSession> {
   return sessions;
 }
 
-/** Events from one checkpoint to the next, where the store says nothing; a log of twice as many is read as it is. */
-const EVERY = 500;
-
-const noListeners: readonly never[] = [];
-
 /**
  * One session in this process: its log, the fold of it, and the one way into the log. All handles of a process share
  * one; other processes follow the log.
  */
-export class LiveSession {
-  readonly key: SessionKey;
-  readonly service: SessionService;
-  readonly createdAt: number;
-  readonly initialState: Readonly<Record<string, unknown>>;
-  readonly fold: Fold;
-  /** Executors that wait in memory, by path. */
-  readonly held = new LazyMap<string, Held>();
+export class LiveSession extends LiveLog {
   current: CurrentRun | undefined;
   /** What is open is being settled while nothing runs. */
   aborting: Promise<void> | undefined;
   /** Told what the executors that wait in memory need of whoever drives them. */
   stir: ((needs: Stirred) => void) | undefined;
-  readonly #log: SessionLog;
   readonly #leases = new SessionLeases(this);
   readonly #writes = new SessionWrites(this);
   readonly #appends = new SharedAppends(this);
-  readonly #histories: ViewerHistories;
-  /** Copied when it changes: somebody may be in the middle of it. */
-  #listeners: readonly ((event: Event) => void)[] = noListeners;
-  /** What lies before the checkpoint is being read. */
-  #reading: Promise<void> | undefined;
 
-  /** With a checkpoint, none of the record's events are taken in: they may go back to before it. */
   private constructor(service: SessionService, record: SessionRecord, checkpoint?: Checkpoint) {
-    this.service = service;
-    this.createdAt = record.createdAt;
-    this.initialState = record.initialState;
-    this.key = record.key;
-    this.#log = new SessionLog(record, service.chained !== false, everyOf(service), checkpoint);
-    this.fold = this.#log.fold;
-    this.#histories = new ViewerHistories(this.#log);
-    if (!checkpoint) this.#takeIn(record);
-    // Deltas of other sessions are in the record, not in this log.
-    this.fold.shared = sharedPart(record.state);
+    super(service, record, checkpoint);
   }
 
   /** @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND` */
@@ -106,7 +69,7 @@ export class LiveSession {
       const { at } = known;
       const record = await readInPages(service, key, at, (page) => {
         isSame &&= known.isOf(page, at);
-        return isSame ? known.#takeInAfter(page) : undefined;
+        return isSame ? known.takeInAfter(page) : undefined;
       });
       if (!record || isSame) return record && known;
       // Deleted and made again since it was read.
@@ -120,7 +83,7 @@ export class LiveSession {
     const live = sessions.get(record.key);
     if (live?.isOf(record)) {
       // What goes back to before what is read here is taken in with the next look.
-      if (!live.#needsOlder(record.events)) live.#takeIn(record);
+      if (!live.needsOlder(record.events)) live.takeIn(record);
       return live;
     }
     const made = new LiveSession(service, record);
@@ -143,7 +106,7 @@ export class LiveSession {
     if (live.at === first.lastSeq) return live;
     const record = await readInPages(service, key, live.at, (page) => {
       if (!live.isOf(page)) throw storeRefusal.replaced(key);
-      return live.#takeInAfter(page);
+      return live.takeInAfter(page);
     });
     if (record) live.fold.shared = sharedPart(record.state);
     return record && live;
@@ -159,7 +122,7 @@ export class LiveSession {
     const isOfLog = page?.createdAt === createdAt && last?.seq === seq && last.id === checkpoint.eventId;
     if (!isOfLog) return undefined;
     const live = new LiveSession(service, page, checkpoint);
-    await live.#takeInAfter(page);
+    await live.takeInAfter(page);
     live.fold.shared = sharedPart(page.state);
     return live;
   }
@@ -167,98 +130,6 @@ export class LiveSession {
   /** One that nobody else knows of: for a look at what is not stored yet. */
   static apart(service: SessionService, record: SessionRecord): LiveSession {
     return new LiveSession(service, record);
-  }
-
-  /**
-   * A log that is shorter than what was read of it is another one: deleted and made again. `at` is where it stood when
-   * the record was asked for: what was written here meanwhile is not in it.
-   */
-  private isOf(record: SessionRecord, at = this.fold.at): boolean {
-    return at <= record.lastSeq && this.createdAt === record.createdAt;
-  }
-
-  #takeIn(record: SessionRecord): void {
-    for (const event of record.events) this.#apply(event);
-  }
-
-  /** As `takeIn`; what is not read here is read before, where one of these goes back to it. */
-  #takeInAfter(record: SessionRecord): Promise<void> | undefined {
-    const needsOlder = this.#needsOlder(record.events);
-    if (!needsOlder && !isLarge(record.events)) {
-      this.#takeIn(record);
-      return undefined;
-    }
-    return (needsOlder ? this.whole() : Promise.resolve())
-      .then(() => this.prepare(record.events))
-      .then(() => this.#takeIn(record));
-  }
-
-  /** Of events with many calls: what is left of taking them in is short. */
-  async prepare(events: readonly Event[]): Promise<void> {
-    for (const event of events) if (sizeOf(event) > MANY) await this.fold.prepare(event);
-  }
-
-  #needsOlder(events: readonly Event[]): boolean {
-    return this.#log.from > 0 && events.some((event) => this.#log.needsOlder(event));
-  }
-
-  /** Events that count, in order: what a rewind has cut is not among them, nor those up to `from`. */
-  get log(): readonly Event[] {
-    return this.#log.events;
-  }
-
-  /** seq of the event up to which the log is not read here, since a checkpoint stands for it; 0 for none. */
-  get from(): number {
-    return this.#log.from;
-  }
-
-  /** Reads what is not read of the log, in pages. */
-  async whole(): Promise<void> {
-    while (this.#log.from > 0) {
-      this.#reading ??= this.#readOlder().finally(() => {
-        this.#reading = undefined;
-      });
-      await this.#reading;
-    }
-  }
-
-  /** Reads what is not read of the log, if what is here knows nothing of this request: its call may be over. */
-  async seek(requestId: string): Promise<void> {
-    if (this.from > 0 && !this.fold.callOf(requestId)) await this.whole();
-  }
-
-  async #readOlder(): Promise<void> {
-    const { from } = this.#log;
-    let older: SessionLog | undefined;
-    await readInPages(
-      this.service,
-      this.key,
-      0,
-      (page) => {
-        older ??= new SessionLog(page, false, Number.POSITIVE_INFINITY);
-        for (const event of page.events) older.take(event);
-      },
-      from,
-    );
-    if (older?.fold.at !== from) throw storeRefusal.missing(this.key);
-    this.#log.precede(older);
-    this.#histories.clear();
-  }
-
-  /** Writes down what the log has come to, where that is due: a hint for whoever opens the session next. */
-  keepCheckpoint(warn: (message: string, error?: unknown) => void): Promise<void> | undefined {
-    const checkpoint = this.#log.due();
-    const { checkpoints } = this.service;
-    const stored = checkpoint && checkpoints && storedForm(this.key, this.createdAt, checkpoint);
-    if (!stored) return undefined;
-    return checkpoints.keep(this.key, stored).catch((error: unknown) => {
-      warn(`a checkpoint of session ${this.key.id} could not be kept: opening it reads more of its log`, error);
-    });
-  }
-
-  /** seq of the newest event that is known here. */
-  get at(): number {
-    return this.fold.at;
   }
 
   /** The turn of several runs that is under way here. */
@@ -304,14 +175,6 @@ export class LiveSession {
     return this.#leases.holder();
   }
 
-  /** Called for each stored event, in order, as soon as it is part of the fold. */
-  listen(listener: (event: Event) => void): () => void {
-    this.#listeners = this.#listeners.concat(listener);
-    return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== listener);
-    };
-  }
-
   /** As `listen`, and the store is looked into for what other processes append, until the returned function is called. */
   follow(listener: (event: Event) => void, options?: FollowOptions): () => void {
     const deaf = this.listen(listener);
@@ -347,11 +210,6 @@ export class LiveSession {
     return this.#writes.inTurn(work);
   }
 
-  /** Events that somebody else is about to append, bound to what is known of the log here. */
-  link(events: readonly Event[], digests?: ReadonlyMap<Event, string>): readonly Event[] {
-    return this.#log.link(events, digests);
-  }
-
   /**
    * Takes in what other processes have written.
    * @throws CoxswainError `ABORTED / E_SESSION_CONFLICT` where another session has its id by now
@@ -365,26 +223,8 @@ export class LiveSession {
     return readInPages(this.service, this.key, at, (page) => {
       // What is known here is of the one that was deleted: nothing of it may befall the new one.
       if (!this.isOf(page, at)) throw storeRefusal.replaced(this.key);
-      return this.#takeInAfter(page);
+      return this.takeInAfter(page);
     });
-  }
-
-  /** Events of the log with a higher seq, none of them before `from`. */
-  since(seq: number): Event[] {
-    return this.#log.since(seq);
-  }
-
-  /** The contents that a viewer is shown. Later where the log must be read for them. */
-  contents(viewer: Viewer): History['contents'] | Promise<History['contents']> {
-    const isHere = this.from === 0 || viewer.iso !== '' || (viewer.from ?? 0) > this.from;
-    return isHere ? this.#histories.contents(viewer) : this.whole().then(() => this.#histories.contents(viewer));
-  }
-
-  /** Ends every executor that waits in memory. */
-  releaseHeld(reason: string): void {
-    const held = [...this.held.values()];
-    this.held.clear();
-    for (const one of held) one.release(new CoxswainError('ABORTED', 'E_ABORTED', reason));
   }
 
   /** One transaction under a lease; not taken in. */
@@ -403,31 +243,10 @@ export class LiveSession {
     const first = stored[0];
     // Somebody else has written in between: the gap is folded first, and these with it.
     if (first && first.seq > this.fold.at + 1) return this.#readOn();
-    if (this.#needsOlder(stored)) return this.#readOn();
-    for (const event of stored) this.#apply(event);
+    if (this.needsOlder(stored)) return this.#readOn();
+    for (const event of stored) this.apply(event);
     return undefined;
   }
-
-  #apply(event: Event): void {
-    if (event.seq <= this.fold.at) return;
-    const { rewound, turn } = event.actions;
-    if (turn) this.#forgetTurn();
-    this.#log.take(event);
-    if (rewound) {
-      this.#histories.clear();
-      this.releaseHeld('the session was taken back');
-    }
-    for (const listener of this.#listeners) listener(event);
-  }
-
-  #forgetTurn(): void {
-    this.#histories.forgetTurn();
-    this.releaseHeld('a new turn began');
-  }
-}
-
-function everyOf({ checkpoints }: SessionService): number {
-  return checkpoints ? (checkpoints.every ?? EVERY) : Number.POSITIVE_INFINITY;
 }
 
 /** Reading all of it would cost more than a look for a checkpoint. */
