@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { project } from '../packed.ts';
 
-const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
+const root = join(import.meta.dirname, '../..');
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   version: string;
   exports: Record<string, { default: string }>;
 };
@@ -91,6 +92,26 @@ describe('the published files', () => {
         thrown instanceof contracts.CoxswainError, all.run === client.run, typeof testing.ScriptedModel,
       ]));`;
     expect(run(code)).toEqual([true, true, true, true, true, 'function']);
+  });
+
+  test('maps of code and of declarations lead to sources that are published, and say their text once', () => {
+    const files = readdirSync(dist, { recursive: true, encoding: 'utf8' });
+    const built = join(root, 'node_modules/.cache/packed/made/dist');
+    const maps = files.filter((name) => /\.(js|d\.ts)\.map$/.test(name));
+    expect(maps.length).toBeGreaterThan(100);
+    for (const name of maps) {
+      const { sources, sourcesContent = [] } = JSON.parse(readFileSync(join(dist, name), 'utf8')) as {
+        sources: string[];
+        sourcesContent?: (string | null)[];
+      };
+      for (const [at, source] of sources.entries()) {
+        if (!/(^|\/)src\//.test(source) || source.includes('node_modules/')) continue;
+        const path = join(dirname(join(built, name)), source);
+        expect([name, source, existsSync(path), sourcesContent[at] ?? null]).toEqual([name, source, true, null]);
+      }
+    }
+    const declared = files.filter((name) => name.endsWith('.d.ts'));
+    expect(declared.filter((name) => !files.includes(`${name}.map`))).toEqual([]);
   });
 
   test('the command line runs, and has source maps and the terms of what was taken in beside it', () => {
