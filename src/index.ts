@@ -9,6 +9,7 @@ export type { FromAgentOptions, SourceOf } from './adapters/adk/index.ts';
 export { fromAgent } from './adapters/adk/index.ts';
 export type {
   AgentCallContext,
+  AgentElicitation,
   AgentEvent,
   AgentEvents,
   AgentSession,
@@ -16,6 +17,7 @@ export type {
   AgentStream,
   AnyAgentTool,
   AnyTool,
+  ApprovalQuestion,
   ApprovalRequest,
   ArgsOf,
   CallInfo,
@@ -32,6 +34,7 @@ export type {
   LifecycleInterceptor,
   Limits,
   NamedTool,
+  OpenRequest,
   OutputFrom,
   OutputOf,
   PendingRequest,
@@ -74,7 +77,6 @@ export type {
   AnswerFor,
   ApprovalFilter,
   ApprovalPlace,
-  ApprovalQuestion,
   AuditOptions,
   OpenApproval,
   OpenOptions,

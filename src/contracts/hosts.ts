@@ -6,6 +6,7 @@ import type {
   AnyTool,
   ExecutorSession,
   LifecycleInterceptor,
+  OpenRequest,
   PolicyEvaluator,
   Principal,
   SessionStanding,
@@ -96,6 +97,8 @@ export interface HostContext {
  * @typeParam Out the structured output of its agent
  */
 export interface Session<Out = unknown> extends AgentSession, WithOutput<Out> {
+  /** Open calls and questions, derived from the log, as this session's caller may answer them. */
+  pending(): Promise<OpenRequest[]>;
   /** What the session and its newest turn are held to, and whether that is over. */
   standing(): Promise<SessionStanding>;
   /**

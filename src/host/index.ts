@@ -6,6 +6,6 @@ export { Approvals } from './approvals/index.ts';
 export { createHost } from './host.ts';
 export * from './policy/index.ts';
 export { createSessionFactory } from './session-factory.ts';
-export type { AnswerFor, ApprovalQuestion, AuditOptions, HostOptions, OpenOptions } from './terms/index.ts';
+export type { AnswerFor, AuditOptions, HostOptions, OpenOptions } from './terms/index.ts';
 export type { Subagent, SubagentOptions, SubagentTool } from './tools/index.ts';
 export { subagentTool } from './tools/index.ts';

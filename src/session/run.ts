@@ -6,7 +6,7 @@ import type {
   ErrorCode,
   ErrorEvent,
   ExecutionOptions,
-  PendingRequest,
+  OpenRequest,
   SessionInput,
   StatusCode,
   StatusOf,
@@ -14,7 +14,7 @@ import type {
   Usage,
   WithOutput,
 } from '../contracts/index.ts';
-import { CoxswainError, isStatusCode, notesOf, textOfParts } from '../contracts/index.ts';
+import { CoxswainError, isStatusCode, notesOf, openRequestOf, textOfParts } from '../contracts/index.ts';
 import { EventStream, StreamSummary } from './stream/index.ts';
 
 export interface RunResult<Out = unknown> {
@@ -30,7 +30,7 @@ export interface RunResult<Out = unknown> {
   /** The last answer was cut at the model's output limit. */
   truncated?: true;
   /** Open requests: answer them and continue. */
-  pending: PendingRequest[];
+  pending: OpenRequest[];
   /** Of the whole turn. */
   usage: Usage;
   /** Names of the tools whose calls were denied, at most 10,000. */
@@ -83,7 +83,7 @@ function resultOf<Out>(summary: StreamSummary): RunResult<Out> {
   return {
     reason: summary.reason ?? 'failed',
     text: summary.allText || summary.words,
-    pending: summary.pending,
+    pending: summary.pending.map((request) => openRequestOf(request)),
     usage: summary.usage,
     denied: summary.denied,
     ...(cursor === undefined ? {} : { cursor }),

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AgentEvent } from '../../src/contracts/index.ts';
-import type { ApprovalQuestion } from '../../src/host/index.ts';
+import type { AgentEvent, ApprovalQuestion } from '../../src/contracts/index.ts';
 import type { HostOptions } from '../../src/index.ts';
 import { createHost, rulePolicy } from '../../src/index.ts';
 import { asks, endOf, say } from '../dispatch/agent-kit.ts';

@@ -145,8 +145,9 @@ describe('cancel', () => {
       const pending = session.pending.bind(session);
       // As a question that has no yes and no of its own.
       session.pending = async () =>
-        (await pending()).map(({ approval: _, ...request }) => ({
+        (await pending()).map(({ approval: _, message = '', ...request }) => ({
           ...request,
+          message,
           kind: 'elicitation',
           elicitation: 'clarification',
         }));

@@ -1,12 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import type { AgentEvent, PendingRequest, RequestAnswer, SessionInput } from '../../src/contracts/index.ts';
+import type {
+  AgentEvent,
+  ApprovalQuestion,
+  PendingRequest,
+  RequestAnswer,
+  SessionInput,
+} from '../../src/contracts/index.ts';
 import { AnswerChecks, asCallers, runsNow } from '../../src/host/hosted/answer-checks.ts';
 import { answerHostedRequest, checkRequestAnswer } from '../../src/host/hosted/answer-request.ts';
 import type { HostedSession } from '../../src/host/hosted/hosted-session.ts';
 import { takeAnswers } from '../../src/host/hosted/take-answers.ts';
 import { RunTimeQuestions } from '../../src/host/questions/run-time-questions.ts';
 import type { Step } from '../../src/host/questions/step.ts';
-import type { ApprovalQuestion } from '../../src/host/terms/options.ts';
 import { withoutHostFacts } from '../../src/session/link/index.ts';
 import { call, hosted } from './judge-kit.ts';
 import { refusal, tool } from './kit.ts';

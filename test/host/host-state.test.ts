@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { PendingRequest, PutQuestion, SessionInput } from '../../src/contracts/index.ts';
+import type { ApprovalQuestion, PendingRequest, PutQuestion, SessionInput } from '../../src/contracts/index.ts';
 import { heldTo, hidden, putAs, putByPolicy, toPut } from '../../src/gate/questions/index.ts';
 import { Confirmations } from '../../src/host/questions/confirmation.ts';
 import { Repeats } from '../../src/host/run/repeats.ts';
 import { BusyClock, startClock } from '../../src/host/terms/busy-clock.ts';
-import type { ApprovalQuestion } from '../../src/host/terms/options.ts';
 import { jsonDigest, previewDigest } from '../../src/host/tools/digest.ts';
 
 describe('time that a stream is busy', () => {

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { AnyTool, DecisionRecord, PendingRequest, PolicyDecision } from '../../src/contracts/index.ts';
+import type {
+  AnyTool,
+  ApprovalQuestion,
+  DecisionRecord,
+  PendingRequest,
+  PolicyDecision,
+} from '../../src/contracts/index.ts';
 import type { Step } from '../../src/host/questions/step.ts';
-import type { ApprovalQuestion } from '../../src/host/terms/options.ts';
 import { brief, call, hosted, judgeOf } from './judge-kit.ts';
 import { policyOf, tool } from './kit.ts';
 

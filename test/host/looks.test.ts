@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { PendingRequest, StreamEndEvent } from '../../src/contracts/index.ts';
+import type { ApprovalQuestion, PendingRequest, StreamEndEvent } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
 import { ApprovalLookout } from '../../src/host/approvals/approval-lookout.ts';
 import { Approvals, onlyOne } from '../../src/host/approvals/approvals.ts';
@@ -14,7 +14,6 @@ import { hostedCallsToJoin } from '../../src/host/hosted/joining.ts';
 import { findOpen, questionOf } from '../../src/host/hosted/open-request.ts';
 import type { Step } from '../../src/host/questions/step.ts';
 import { runOutlived, runOutliving } from '../../src/host/run/outlived-calls.ts';
-import type { ApprovalQuestion } from '../../src/host/terms/options.ts';
 import { hold, pipe } from '../../src/session/index.ts';
 import { call, hosted } from './judge-kit.ts';
 import { door, tool } from './kit.ts';

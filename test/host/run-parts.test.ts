@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { PendingRequest, RequestAnswer, StreamEndEvent } from '../../src/contracts/index.ts';
+import type { ApprovalQuestion, PendingRequest, RequestAnswer, StreamEndEvent } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
 import { questionId } from '../../src/contracts/values/question-id.ts';
 import type { HostedSession } from '../../src/host/hosted/hosted-session.ts';
@@ -16,7 +16,6 @@ import { WaitingQuestions } from '../../src/host/questions/waiting-questions.ts'
 import { answerRun, askInRun } from '../../src/host/run/ask-in-run.ts';
 import { closedEnd, failedEnd, pausedEnd, shownEnd } from '../../src/host/run/run-end.ts';
 import { RunHold } from '../../src/host/run/run-hold.ts';
-import type { ApprovalQuestion } from '../../src/host/terms/options.ts';
 import { hold, putQuestions } from '../../src/session/index.ts';
 import { call } from './judge-kit.ts';
 import { door, refusal } from './kit.ts';
@@ -157,8 +156,11 @@ describe('a question of a run', () => {
         onApproval: () => ({ kind: 'approve' }),
       },
     });
-    made.run.questions.elicit(question());
-    made.run.questions.elicit(question());
+    const { approval: _, ...words } = question();
+    made.run.questions.elicit(words);
+    made.run.questions.elicit(words);
+    // What a person decides on is not for whoever answers those.
+    made.run.questions.elicit({ ...question(), requestId: 'd#policy' });
     await settle();
     expect([asked, made.shown, made.answers]).toEqual([['c#policy'], [], []]);
   });

@@ -370,7 +370,7 @@ export const rooms: readonly Room[] = [
   room(
     'cli/questions',
     'questions to the person at the terminal, with previews and differences',
-    'contracts host cli/terminal cli/editing',
+    'contracts cli/terminal cli/editing',
   ),
   room(
     'cli/workspace',

@@ -1,6 +1,5 @@
-import type { PendingRequest, RequestAnswer, Session } from '../../contracts/index.ts';
+import type { ApprovalQuestion, PendingRequest, RequestAnswer, Session } from '../../contracts/index.ts';
 import { canonicalJson, isCoxswainError } from '../../contracts/index.ts';
-import type { ApprovalQuestion } from '../../host/index.ts';
 import type { Interrupts, Screen } from '../terminal/index.ts';
 import { argsLine, clean, errorLine, Keys, paint } from '../terminal/index.ts';
 import { ArgsEdit } from './edit-args.ts';

@@ -1,9 +1,9 @@
 import type { McpToolset } from '../../adapters/tools/mcp.ts';
-import type { PendingRequest, RequestAnswer, Session, ToolProvider } from '../../contracts/index.ts';
+import type { ApprovalQuestion, PendingRequest, RequestAnswer, Session, ToolProvider } from '../../contracts/index.ts';
 import { messageOf } from '../../contracts/index.ts';
 import { createHost } from '../../embed/index.ts';
 import { isForNamed } from '../../gate/index.ts';
-import type { AgentHost, AnswerFor, ApprovalQuestion } from '../../host/index.ts';
+import type { AgentHost, AnswerFor } from '../../host/index.ts';
 import { Asker } from '../questions/index.ts';
 import type { Interrupts, Screen } from '../terminal/index.ts';
 import { clean, errorLine, hasKeyboard, paint } from '../terminal/index.ts';

@@ -1,5 +1,5 @@
-import type { PendingRequest, Principal, RequestAnswer, Settlement } from '../../contracts/index.ts';
-import { CoxswainError, callIdOf } from '../../contracts/index.ts';
+import type { OpenRequest, PendingRequest, Principal, RequestAnswer, Settlement } from '../../contracts/index.ts';
+import { CoxswainError, callIdOf, openRequestOf } from '../../contracts/index.ts';
 import type { AskedRequest } from '../../gate/index.ts';
 import { approversOf, notApprover, putAs, whyNotOpen } from '../../gate/index.ts';
 import type { Shape } from '../../session/index.ts';
@@ -192,7 +192,7 @@ export class Approvals implements Holder {
 
   announce(agent: string, userId: string, question: PendingRequest): void {
     this.#lookout.knows(userId, question);
-    this.#tell({ agent, userId, request: question });
+    this.#tell({ agent, userId, request: openRequestOf(question) });
   }
 
   #tell(open: OpenApproval): void {
@@ -215,7 +215,7 @@ export class Approvals implements Holder {
 const isUnasked = (request: PendingRequest) => request.kind === 'tool' && !isApprovalQuestion(request);
 
 /** What is open in a session, also what policy has put an end to since. */
-async function askedIn(session: HostedSession): Promise<{ request: PendingRequest; denied?: DeniedSince }[]> {
+async function askedIn(session: HostedSession): Promise<{ request: OpenRequest; denied?: DeniedSince }[]> {
   const open = await session.pending();
   return Promise.all(
     open.map(async (request) => (isUnasked(request) && (await deniedQuestion(session, request))) || { request }),

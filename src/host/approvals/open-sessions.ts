@@ -1,11 +1,11 @@
-import type { PendingRequest, Principal } from '../../contracts/index.ts';
+import type { OpenRequest, Principal } from '../../contracts/index.ts';
 import type { DeniedSince, HostedSession } from '../hosted/index.ts';
 
 /** A question that somebody may answer who holds no session. */
 export interface OpenApproval {
   agent: string;
   userId: string;
-  request: PendingRequest;
+  request: OpenRequest;
   /** Policy denies the call since: no answer lets it run, and each stores that. */
   denied?: DeniedSince;
   /** Its place in a list that is asked for page by page. */

@@ -1,5 +1,6 @@
 import type {
   AgentSession,
+  ApprovalQuestion,
   ApproverRule,
   CallInfo,
   ExecutorSession,
@@ -20,7 +21,7 @@ import { isPipeable } from '../../session/index.ts';
 import type { PolicyRule } from '../policy/index.ts';
 import type { Confirmations, JudgeOptions, RunTimeQuestions } from '../questions/index.ts';
 import { Judge } from '../questions/index.ts';
-import type { ApprovalQuestion, HostOptions, Remembered, RememberedFor, RememberedRules } from '../terms/index.ts';
+import type { HostOptions, Remembered, RememberedFor, RememberedRules } from '../terms/index.ts';
 import { firstOf, forBoth, onBehalfOf, sessionPolicy, stricterMode } from '../terms/index.ts';
 import type { Grounds, HostTool, Subagent } from '../tools/index.ts';
 import { subagentOf } from '../tools/index.ts';

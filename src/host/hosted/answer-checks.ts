@@ -1,4 +1,5 @@
 import type {
+  ApprovalQuestion,
   ExecutorSession,
   HostAnswer,
   PendingRequest,
@@ -12,7 +13,6 @@ import { withoutHostFacts } from '../../session/link/index.ts';
 import type { HostedFrame } from '../frame/index.ts';
 import type { Judge } from '../questions/index.ts';
 import { fromElicitation } from '../questions/index.ts';
-import type { ApprovalQuestion } from '../terms/index.ts';
 import { validatorOf } from '../tools/index.ts';
 import { decidedByVotes } from './decided.ts';
 

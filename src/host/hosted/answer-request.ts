@@ -1,7 +1,6 @@
-import type { PendingRequest, RequestAnswer, Settlement } from '../../contracts/index.ts';
+import type { ApprovalQuestion, PendingRequest, RequestAnswer, Settlement } from '../../contracts/index.ts';
 import { assertApprover, hasAnswer, isVote, putAs, yesesNeeded } from '../../gate/index.ts';
 import { answerRun } from '../run/index.ts';
-import type { ApprovalQuestion } from '../terms/index.ts';
 import { runsNow } from './answer-checks.ts';
 import type { ControlledSession } from './controlled-session.ts';
 import { afterAnswer, decidedByVotes } from './decided.ts';

@@ -1,8 +1,14 @@
-import type { AgentSession, HostAnswer, PendingRequest, Principal, Settlement } from '../../contracts/index.ts';
+import type {
+  AgentSession,
+  ApprovalQuestion,
+  HostAnswer,
+  PendingRequest,
+  Principal,
+  Settlement,
+} from '../../contracts/index.ts';
 import { canonicalJson } from '../../contracts/index.ts';
 import { decidingAnswer, isVote, putAs, yesesNeeded } from '../../gate/index.ts';
 import { openRequest } from '../../session/index.ts';
-import type { ApprovalQuestion } from '../terms/index.ts';
 
 type Answer = NonNullable<PendingRequest['answers']>[number];
 

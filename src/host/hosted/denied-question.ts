@@ -1,6 +1,5 @@
-import type { PendingRequest } from '../../contracts/index.ts';
+import type { ApprovalQuestion, PendingRequest } from '../../contracts/index.ts';
 import { hasAnswer, putByPolicy, shownTerms } from '../../gate/index.ts';
-import type { ApprovalQuestion } from '../terms/index.ts';
 import type { ControlledSession } from './controlled-session.ts';
 
 /** What policy says to a question that was put before: no answer lets the call run. */
@@ -24,11 +23,13 @@ export async function deniedQuestion(
   const step = await session.judge.step(request, frame.toolOf(request), undefined, true);
   if (step.kind !== 'settle' || step.decision?.by !== 'policy') return undefined;
   const { reason, ruleId } = step.decision;
-  const { decision: _, questions: __, ...open } = request;
+  const { decision: _, questions: __, requestedSchema: ___, ...open } = request;
+  const { callId = request.requestId, name = '', args = {} } = request;
   const title = `Run ${request.name}?`;
   return {
     request: {
       ...open,
+      ...{ callId, name, args },
       requestId: put.requestId,
       kind: 'elicitation',
       elicitation: 'tool_confirmation',

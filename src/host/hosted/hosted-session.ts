@@ -6,7 +6,7 @@ import type {
   EventsOptions,
   ExecutionOptions,
   ExecutorSession,
-  PendingRequest,
+  OpenRequest,
   PermissionMode,
   Principal,
   RequestAnswer,
@@ -19,7 +19,7 @@ import type {
   StreamEndEvent,
   TelemetrySpan,
 } from '../../contracts/index.ts';
-import { CoxswainError, callIdOf } from '../../contracts/index.ts';
+import { CoxswainError, callIdOf, openRequestOf } from '../../contracts/index.ts';
 import type { Heeded } from '../../session/index.ts';
 import {
   checkAbort,
@@ -208,11 +208,12 @@ export class HostedSession implements Session, ControlledSession, Ruling {
     return answeredCalls(this, []);
   }
 
-  async pending(): Promise<PendingRequest[]> {
+  async pending(): Promise<OpenRequest[]> {
     const shown = (await this.inner.pending()).map(
       async (request) => (await this.subagents?.of(request)?.open()) ?? asShown(this, request),
     );
-    return [...(await Promise.all(shown)).flat(), ...this.frame.runTimeQuestions.of(this.frame.name)];
+    const open = [...(await Promise.all(shown)).flat(), ...this.frame.runTimeQuestions.of(this.frame.name)];
+    return open.map((request) => openRequestOf(request));
   }
 
   async standing(): Promise<SessionStanding> {

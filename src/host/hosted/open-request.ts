@@ -1,17 +1,16 @@
-import type { PendingRequest } from '../../contracts/index.ts';
+import type { ApprovalQuestion, PendingRequest } from '../../contracts/index.ts';
 import { openRequest } from '../../session/index.ts';
 import type { Step } from '../questions/index.ts';
-import type { ApprovalQuestion } from '../terms/index.ts';
 import type { ControlledSession } from './controlled-session.ts';
 
 /** A request that is open in a session, with what its host asks about it, if anything. */
-export interface OpenRequest {
+export interface FoundRequest {
   request: PendingRequest;
   question: ApprovalQuestion | undefined;
 }
 
 /** What is open under an id: the request's own, that of its call or that of the host's question about it. */
-export async function findOpen(session: ControlledSession, requestId: string): Promise<OpenRequest | undefined> {
+export async function findOpen(session: ControlledSession, requestId: string): Promise<FoundRequest | undefined> {
   const request = await openRequest(session.inner, requestId);
   if (!request) return undefined;
   const question = await questionOf(session, request);

@@ -1,5 +1,6 @@
 import type {
   AnyTool,
+  ApprovalQuestion,
   ApproverRule,
   CallInfo,
   DisplayContent,
@@ -13,7 +14,6 @@ import { messageOf } from '../../contracts/index.ts';
 import type { GateCall, GateRules, Question } from '../../gate/index.ts';
 import { evaluatePolicy, isForNamed, policyRequest, shownTerms, untilAborted } from '../../gate/index.ts';
 import type { PolicyRule } from '../policy/index.ts';
-import type { ApprovalQuestion } from '../terms/index.ts';
 import { isRulePolicy } from '../terms/index.ts';
 
 const PREVIEW_TIMEOUT_MS = 10_000;
@@ -63,13 +63,15 @@ export async function approvalQuestion(
   options: Pick<QuestionOptions, 'base' | 'rememberedFor'>,
 ): Promise<ApprovalQuestion> {
   // What earlier questions were put with is for whoever judges.
-  const { decision: _, expiresAt: __, questions: ___, ...open } = request;
+  const { decision: _, expiresAt: __, questions: ___, requestedSchema: ____, ...open } = request;
   const title = `Run ${call.tool.displayName ?? call.tool.name}?`;
   const asks = question.hint ?? (question.reason === undefined ? title : `${title} (${question.reason})`);
   const other = whyAgain(call, options.rememberedFor(call.tool.name));
   const message = other === undefined ? asks : `${asks} ${other}`;
   return {
     ...open,
+    callId: call.callId,
+    name: call.tool.name,
     requestId: facts.requestId,
     kind: facts.kind === 'rerun' ? 'rerun_unknown' : 'elicitation',
     elicitation: facts.kind === 'rerun' ? 'rerun_unknown' : 'tool_confirmation',

@@ -1,4 +1,5 @@
 import type {
+  ApprovalQuestion,
   ConfirmationRequest,
   DecisionRecord,
   LifecycleInterceptor,
@@ -29,7 +30,6 @@ import {
   votesFor,
 } from '../../gate/index.ts';
 import { unreachable } from '../../session/index.ts';
-import type { ApprovalQuestion } from '../terms/index.ts';
 import type { Grounds, HostRules, HostTool } from '../tools/index.ts';
 import { approvalOf, askedByHook, asTaken, floorOf, gateCall, validatorOf } from '../tools/index.ts';
 import type { QuestionOptions } from './approval-question.ts';

@@ -1,4 +1,4 @@
-import type { PendingRequest, QuestionKind } from '../../contracts/index.ts';
+import type { ApprovalQuestion, PendingRequest, QuestionKind } from '../../contracts/index.ts';
 import { questionId } from '../../contracts/index.ts';
 import type { Approval, GateCall, HeldQuestion, Question } from '../../gate/index.ts';
 import {
@@ -12,7 +12,6 @@ import {
   putAs,
   recordFacts,
 } from '../../gate/index.ts';
-import type { ApprovalQuestion } from '../terms/index.ts';
 import type { HostRules, HostTool } from '../tools/index.ts';
 import { floorOf, previewDigest } from '../tools/index.ts';
 import type { QuestionOptions } from './approval-question.ts';

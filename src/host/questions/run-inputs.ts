@@ -1,4 +1,5 @@
 import type {
+  ApprovalQuestion,
   DecisionRecord,
   PendingRequest,
   StreamEndEvent,
@@ -7,7 +8,6 @@ import type {
 } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
 import { hasAnswer } from '../../gate/index.ts';
-import type { ApprovalQuestion } from '../terms/index.ts';
 import type { Step } from './step.ts';
 
 export type RunStep = Extract<Step, { kind: 'run' }>;

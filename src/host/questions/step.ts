@@ -1,7 +1,6 @@
-import type { DecisionRecord, PendingRequest, ToolResult } from '../../contracts/index.ts';
+import type { ApprovalQuestion, DecisionRecord, PendingRequest, ToolResult } from '../../contracts/index.ts';
 import type { Decision, Question } from '../../gate/index.ts';
 import { deniedResult, errorResult, hidden, NOT_AGAIN, refusalResult } from '../../gate/index.ts';
-import type { ApprovalQuestion } from '../terms/index.ts';
 
 /** What a host does about one open request. */
 export type Step =

@@ -1,9 +1,8 @@
-import type { PendingRequest, RequestAnswer } from '../../contracts/index.ts';
-import { isCoxswainError } from '../../contracts/index.ts';
+import type { ApprovalQuestion, PendingRequest, RequestAnswer } from '../../contracts/index.ts';
+import { isCoxswainError, openRequestOf } from '../../contracts/index.ts';
 import { MAX_TIMER_MS, untilFirstChange } from '../../gate/index.ts';
 import { LazyMap, LazySet } from '../../session/index.ts';
 import { closedByOthers, WaitingQuestions } from '../questions/index.ts';
-import type { ApprovalQuestion } from '../terms/index.ts';
 import type { RunBase } from './run-base.ts';
 import { eventBase } from './run-base.ts';
 
@@ -28,7 +27,9 @@ export class RunQuestions {
 
   elicit(request: PendingRequest): void {
     if (this.#asked.has(request.requestId)) return;
-    this.#handle(request, this.#scope.session.frame.options.onElicitation);
+    const question = openRequestOf(request);
+    if (question.kind === 'tool' || question.approval) return;
+    this.#handle(question, this.#scope.session.frame.options.onElicitation);
   }
 
   /** A handler's question, which is in no log as an event: shown like one that is. */

@@ -7,7 +7,7 @@ export type { Holder } from './held.ts';
 export { held, tellMade } from './held.ts';
 export { hostContext } from './host-context.ts';
 export { checkAudit, checkHost, checkOpen, source } from './host-shape.ts';
-export type { AnswerFor, ApprovalQuestion, AuditOptions, HostOptions, OpenOptions } from './options.ts';
+export type { AnswerFor, AuditOptions, HostOptions, OpenOptions } from './options.ts';
 export { DEFAULT_TOOL_TIMEOUT_MS } from './options.ts';
 export { costOf, usageOfSubagent } from './price.ts';
 export { faultOfPrincipal } from './principal.ts';

@@ -1,12 +1,12 @@
 import type {
+  AgentElicitation,
   AgentSource,
   AnswerLimits,
   AnyTool,
-  ApprovalRequest,
+  ApprovalQuestion,
   ApproverRule,
   LifecycleInterceptor,
   Limits,
-  PendingRequest,
   PermissionMode,
   PolicyEvaluator,
   PriceTable,
@@ -17,9 +17,6 @@ import type {
   ToolProvider,
 } from '../../contracts/index.ts';
 import type { RedactionOptions } from '../../session/index.ts';
-
-/** A question to a person about one call: bound to exactly what is shown. */
-export type ApprovalQuestion = PendingRequest & { approval: ApprovalRequest };
 
 /** Undefined: this handler does not answer; the question stays open. */
 export type AnswerFor<Request> = (
@@ -76,7 +73,7 @@ export interface HostOptions {
   /** Answers questions about calls while a stream runs. Absent: the stream ends `input_required`. */
   onApproval?: AnswerFor<ApprovalQuestion>;
   /** Answers the agents' own questions. */
-  onElicitation?: AnswerFor<PendingRequest>;
+  onElicitation?: AnswerFor<AgentElicitation>;
   /** Milliseconds that a host tool may run, unless it says otherwise. Default 120,000; 0: no limit. */
   toolTimeoutMs?: number;
   /** Host tools of one batch that run side by side. Default 64. */
