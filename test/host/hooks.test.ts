@@ -93,7 +93,7 @@ describe('results of hooks', () => {
       ],
     ];
     for (const [answer, outcome, runs] of cases) {
-      const { events, pay } = await paying(hooks({ beforeTool: () => answer }));
+      const { events, pay } = await paying(hooks({ beforeTool: () => answer as never }));
       expect([answer, results(events).pay, pay.runs.length]).toEqual([answer, outcome, runs]);
     }
   });
@@ -129,7 +129,7 @@ describe('results of hooks', () => {
   test('S3-61 new arguments that are no JSON are refused like any that do not fit; the turn goes on', async () => {
     const args = { eur: 5n, later() {} };
     const { events, pay } = await paying(
-      hooks({ beforeTool: () => ({ action: 'proceed', modifications: { args } }) as unknown as HookResult }),
+      hooks({ beforeTool: () => ({ action: 'proceed', modifications: { args } }) as never }),
     );
     expect(results(events).pay).toContain("invalid_args: a hook's arguments do not fit");
     expect([endOf(events).reason, pay.runs]).toEqual(['completed', []]);

@@ -21,16 +21,12 @@ async function under(points: Points, options: { fails?: boolean; away?: boolean 
   return { events, warnings, model, plugin };
 }
 
-const gives = (result: unknown) => (): HookResult => ({ action: 'block', modifications: { result } as never });
-const replaces = (replacement: unknown) => (): HookResult => ({
-  action: 'proceed',
-  modifications: { replacement } as never,
-});
-const blocks = (reason?: string) => (): HookResult => ({
-  action: 'block',
-  ...(reason === undefined ? {} : { reason }),
-});
-const proceeds = (): HookResult => ({ action: 'proceed' });
+/** Words of any kind, at any point: what programs without types may say. */
+const untyped = (said: HookResult) => said as never;
+const gives = (result: unknown) => () => untyped({ action: 'block', modifications: { result } });
+const replaces = (replacement: unknown) => () => untyped({ action: 'proceed', modifications: { replacement } });
+const blocks = (reason?: string) => () => untyped({ action: 'block', ...(reason === undefined ? {} : { reason }) });
+const proceeds = () => ({ action: 'proceed' }) as const;
 
 test('an interceptor has the hooks of the points that it supports, and no others', () => {
   const plugin = interceptorPlugin(hooks({ beforeTool: proceeds, afterRun: () => undefined }), 'mine');

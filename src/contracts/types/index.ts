@@ -7,6 +7,7 @@ export * from './event-notes.ts';
 export type * from './events.ts';
 export type * from './journal.ts';
 export * from './lifecycle.ts';
+export type * from './model.ts';
 export * from './open-request.ts';
 export type * from './policy.ts';
 export * from './prices.ts';

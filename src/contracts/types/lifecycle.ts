@@ -4,24 +4,80 @@ import type { Closed } from '../values/index.ts';
 import { CoxswainError } from '../values/index.ts';
 import type { Principal } from './approvals.ts';
 import type { Content } from './content.ts';
-import type { ToolDescriptor } from './tools.ts';
+import type { EditableRequest, ModelRequest, ModelResponse } from './model.ts';
+import type { ToolDescriptor, ToolResult, ToolReturn } from './tools.ts';
 
 export type HookResult = Closed<z.infer<typeof schema.hookResult>>;
+
+/** An event of an agent's log as hooks are shown it; what else it has is passed on as it is. */
+export interface LoggedEvent {
+  readonly id: string;
+  readonly turnId: string;
+  readonly author: string;
+  content?: Content;
+}
 
 /** The known hook points with their payloads; the set is open. */
 export interface HookPayloads {
   before_agent: { agent: string; context: HookContext };
   after_agent: { agent: string; context: HookContext };
-  before_model: { context: HookContext; llmRequest: unknown };
-  after_model: { context: HookContext; llmResponse: unknown };
+  /** What the hook changes in the request is asked, where it gives no response itself. */
+  before_model: { context: HookContext; llmRequest: EditableRequest };
+  after_model: { context: HookContext; llmResponse: ModelResponse };
   before_tool: { tool: ToolDescriptor; args: Record<string, unknown>; context: HookContext };
-  after_tool: { tool: ToolDescriptor; args: Record<string, unknown>; context: HookContext; result: unknown };
-  on_event: { event: unknown; context: HookContext };
+  after_tool: { tool: ToolDescriptor; args: Record<string, unknown>; context: HookContext; result: ToolResult };
+  on_event: { event: LoggedEvent; context: HookContext };
   on_user_message: { userMessage: Content; context: HookContext };
   before_run: { context: HookContext };
   after_run: { context: HookContext };
-  on_model_error: { request: unknown; error: unknown; context: HookContext };
+  on_model_error: { request: ModelRequest; error: unknown; context: HookContext };
   on_tool_error: { tool: ToolDescriptor; args: Record<string, unknown>; error: unknown; context: HookContext };
+}
+
+/** It goes on, with `Change` in the place of what there was. */
+interface Proceeding<Change> {
+  action: 'proceed';
+  reason?: string;
+  systemMessage?: string;
+  modifications?: Change;
+}
+
+/** It ends here: as an error, or with a result where one can be given. */
+interface Blocking<Result> {
+  action: 'block';
+  reason?: string;
+  systemMessage?: string;
+  modifications?: Result;
+}
+
+type Nothing = Record<string, never>;
+/** Text is short for content of one part. */
+type Said = string | Pick<Content, 'parts'>;
+type Answered = Said | ModelResponse;
+interface Before<Result> {
+  result: Result;
+}
+interface Replacing<Value> {
+  replacement: Value;
+}
+
+/** What a hook may say at each point, besides nothing. */
+export interface HookWords {
+  before_agent: Proceeding<Nothing> | Blocking<Before<Said>>;
+  /** What there is has been said: from here on, a no is told of and changes nothing. */
+  after_agent: Proceeding<Replacing<Said>>;
+  before_model: Proceeding<Nothing> | Blocking<Before<Answered>>;
+  after_model: Proceeding<Replacing<Answered>>;
+  before_tool: Proceeding<{ args?: Record<string, unknown> }> | Blocking<Before<ToolReturn>>;
+  /** The tool has run: it is too late for a no. */
+  after_tool: Proceeding<Replacing<ToolReturn>>;
+  on_event: Proceeding<Replacing<LoggedEvent>> | Blocking<Nothing>;
+  on_user_message: Proceeding<Replacing<Said>> | Blocking<Nothing>;
+  before_run: Proceeding<Nothing> | Blocking<Before<Said>>;
+  /** Nobody listens to what is said behind a run. */
+  after_run: Proceeding<Nothing>;
+  on_model_error: Proceeding<Replacing<Answered>>;
+  on_tool_error: Proceeding<Replacing<ToolReturn>>;
 }
 
 export interface HookContext {
@@ -57,10 +113,12 @@ export interface LifecycleInterceptor {
 }
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler that only looks on returns nothing at all
-type HandlerReturn = HookResult | undefined | void;
+type HandlerReturn<Word> = Word | undefined | void;
 
 type Handlers = {
-  [K in HookPoint as CamelCase<K>]?: (payload: HookPayloads[K]) => HandlerReturn | Promise<HandlerReturn>;
+  [K in HookPoint as CamelCase<K>]?: (
+    payload: HookPayloads[K],
+  ) => HandlerReturn<HookWords[K]> | Promise<HandlerReturn<HookWords[K]>>;
 };
 type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`

@@ -1,18 +1,9 @@
 import { isObject } from '../../base/index.ts';
-import type { Content, ToolDescriptor } from '../../contracts/index.ts';
+import type { Content, EditableRequest, ToolDescriptor } from '../../contracts/index.ts';
 import { CoxswainError, setOwn } from '../../contracts/index.ts';
-import type { ModelRequest, RequestDraft } from '../model/index.ts';
+import type { RequestDraft } from '../model/index.ts';
 
-/**
- * A request as a hook is given it: a copy that is the hook's to change, in place or by assignment. What it leaves
- * there is asked, in this call only. The log holds the answer and not the request, so a replay needs neither.
- */
-export interface EditableRequest extends ModelRequest {
-  contents: Content[];
-  /** Declarations, to change or take away; a tool that was taken away cannot be called either. */
-  tools: Map<string, ToolDescriptor>;
-  readonly agent: string;
-}
+export type { EditableRequest } from '../../contracts/index.ts';
 
 /** A draft in the hands of hooks. */
 export class Editing {

@@ -1,41 +1,6 @@
-import type { AnswerLimits, Content, JsonSchema, ToolDescriptor, Usage } from '../../contracts/index.ts';
+import type { AnswerLimits, ModelRequest, ModelResponse } from '../../contracts/index.ts';
 
-/** What a model is asked. Built anew for each step; `contents` is the live history: read it, do not keep it. */
-export interface ModelRequest {
-  model: string;
-  systemInstruction: string;
-  contents: readonly Content[];
-  /** Generation settings, passed through. */
-  config: Record<string, unknown>;
-  tools: ReadonlyMap<string, ToolDescriptor>;
-  /** Name of the asking agent. */
-  agent: string;
-  outputSchema?: JsonSchema;
-}
-
-/**
- * One frame of a model's answer. Partial frames carry one part's delta; the last frame is not partial and carries
- * the whole, streaming or not.
- */
-export interface ModelResponse {
-  content?: Content;
-  partial?: boolean;
-  turnComplete?: boolean;
-  /** `stop`, `length`, `tool_calls`, `refusal`, `safety`, or a provider's word for one; another word is a failure. */
-  finishReason?: string;
-  errorCode?: string;
-  errorMessage?: string;
-  /** The same request may succeed later. */
-  retryable?: boolean;
-  interrupted?: boolean;
-  model?: string;
-  /** The provider's own id of it, for telemetry. */
-  responseId?: string;
-  usage?: Usage;
-  citationMetadata?: Record<string, unknown>;
-  groundingMetadata?: Record<string, unknown>;
-  customMetadata?: Record<string, unknown>;
-}
+export type { ModelRequest, ModelResponse } from '../../contracts/index.ts';
 
 export interface Model {
   /** As the provider names it. */
