@@ -1,10 +1,10 @@
 import { checkIs, checkOptions, checkShape, fn, having, iterable, name, newId, object, signal } from '../base/index.ts';
 import type {
+  AgentErrorEvent,
   AgentEvent,
   AgentSession,
   AgentStream,
   ErrorCode,
-  ErrorEvent,
   ExecutionOptions,
   OpenRequest,
   SessionInput,
@@ -232,6 +232,6 @@ export function agentStream(
 }
 
 /** Of executors on other machines the status may be any text. */
-function runErrorOf({ status, code, message, retryable }: ErrorEvent): RunError {
+function runErrorOf({ status, code, message, retryable }: AgentErrorEvent): RunError {
   return { status: isStatusCode(status) ? status : 'UNKNOWN', code: code as RunError['code'], message, retryable };
 }

@@ -1,12 +1,12 @@
 // Checked by `tsc -p tsconfig.json`, never run: what must compile and, behind @ts-expect-error, what must not.
 import { z } from 'zod';
 import type {
+  AgentCustomEvent,
   AgentDescriptor,
   AgentEvent,
   AgentSession,
   Closed,
   ContentPart,
-  CustomEvent,
   DisplayContent,
   ExecutionOptions,
   ExecutorSession,
@@ -70,8 +70,8 @@ export function nameOf(event: AgentEvent): string {
   }
 }
 
-// CustomEvent narrows on `kind`.
-function kindOf(event: CustomEvent): string {
+// AgentCustomEvent narrows on `kind`.
+function kindOf(event: AgentCustomEvent): string {
   switch (event.kind) {
     case 'policy_decision':
       isTrue<Equal<typeof event.data.outcome, 'approved' | 'denied'>>();

@@ -1,4 +1,4 @@
-import type { ContentPart, MessageEvent } from '../types/index.ts';
+import type { AgentMessageEvent, ContentPart } from '../types/index.ts';
 import { notesOf } from '../types/index.ts';
 import type { ReportFault, StreamRule } from './rule.ts';
 
@@ -11,7 +11,7 @@ interface Written {
 interface OpenMessage {
   /** By part number. */
   parts: Map<number, Written>;
-  last: MessageEvent;
+  last: AgentMessageEvent;
 }
 
 /** Ends at which the model had said all it was going to say. At any other it may have been cut off. */
@@ -22,7 +22,7 @@ export function messagesAreWhole(): StreamRule {
   const open = new Map<string, OpenMessage>();
   const closed = new Set<string>();
 
-  const takeDelta = (event: MessageEvent, fault: ReportFault) => {
+  const takeDelta = (event: AgentMessageEvent, fault: ReportFault) => {
     const { messageId: id, part: number } = notesOf(event);
     if (event.seq !== undefined || event.cursor !== undefined) fault('a partial message has a place in the log', event);
     if (typeof id !== 'string') return fault('a partial message names no _meta.messageId', event);
@@ -44,7 +44,7 @@ export function messagesAreWhole(): StreamRule {
     else fault(`part ${number} of ${id} changes from ${sofar.type} to ${delta.type}`, event);
   };
 
-  const takeWhole = (event: MessageEvent, fault: ReportFault) => {
+  const takeWhole = (event: AgentMessageEvent, fault: ReportFault) => {
     const { messageId: id, replaces } = notesOf(event);
     if (typeof replaces === 'string') {
       if (replaces === id) fault(`a message that replaces ${replaces} has its messageId`, event);
@@ -78,7 +78,7 @@ function leftOpen(open: ReadonlyMap<string, OpenMessage>, fault: ReportFault): v
   }
 }
 
-function compare(id: string, deltas: OpenMessage, whole: MessageEvent, fault: ReportFault): void {
+function compare(id: string, deltas: OpenMessage, whole: AgentMessageEvent, fault: ReportFault): void {
   // By order rather than number: calls of the same answer are parts too, and not in the message.
   const shown = [...deltas.parts].sort(([a], [b]) => a - b).map(([, part]) => part);
   const said = whole.content.map(written);

@@ -8,14 +8,14 @@ export type DecisionRecord = Closed<z.infer<typeof sessionSchema.decisionRecord>
 
 export type InitializeEvent = Closed<z.infer<typeof schema.initializeEvent>>;
 export type SessionUpdateEvent = Closed<z.infer<typeof schema.sessionUpdateEvent>>;
-export type MessageEvent = Closed<z.infer<typeof schema.messageEvent>>;
+export type AgentMessageEvent = Closed<z.infer<typeof schema.messageEvent>>;
 export type ToolRequestEvent = Closed<z.infer<typeof schema.toolRequestEvent>>;
 export type ToolUpdateEvent = Closed<z.infer<typeof schema.toolUpdateEvent>>;
 export type ToolResponseEvent = Closed<z.infer<typeof schema.toolResponseEvent>>;
 export type ElicitationRequestEvent = Closed<z.infer<typeof schema.elicitationRequestEvent>>;
 export type ElicitationResponseEvent = Closed<z.infer<typeof schema.elicitationResponseEvent>>;
 export type UsageEvent = Closed<z.infer<typeof schema.usageEvent>>;
-export type ErrorEvent = Closed<z.infer<typeof schema.errorEvent>>;
+export type AgentErrorEvent = Closed<z.infer<typeof schema.errorEvent>>;
 export type StreamEndEvent = Closed<z.infer<typeof schema.streamEndEvent>>;
 /** An event of a type that this version does not know. */
 export type StrangerEvent = Closed<z.infer<typeof schema.strangerEvent>>;
@@ -73,7 +73,7 @@ export interface CustomKinds {
   metadata: Record<string, unknown>;
 }
 
-export type CustomEvent =
+export type AgentCustomEvent =
   | { [K in keyof CustomKinds]: CustomBase & { kind: K; data: CustomKinds[K] } }[keyof CustomKinds]
   | (CustomBase & { kind: `ext:${string}`; data: unknown });
 
@@ -81,16 +81,16 @@ export type CustomEvent =
 export interface AgentEvents {
   initialize: InitializeEvent;
   session_update: SessionUpdateEvent;
-  message: MessageEvent;
+  message: AgentMessageEvent;
   tool_request: ToolRequestEvent;
   tool_update: ToolUpdateEvent;
   tool_response: ToolResponseEvent;
   elicitation_request: ElicitationRequestEvent;
   elicitation_response: ElicitationResponseEvent;
   usage: UsageEvent;
-  error: ErrorEvent;
+  error: AgentErrorEvent;
   stream_end: StreamEndEvent;
-  custom: CustomEvent;
+  custom: AgentCustomEvent;
 }
 
 /** What a host sees of an agent. Narrow on `type`; unknown types pass through unharmed. */

@@ -1,6 +1,6 @@
 import type {
+  AgentErrorEvent,
   AgentEvent,
-  ErrorEvent,
   PendingRequest,
   StreamEndEvent,
   StreamEndReason,
@@ -22,8 +22,8 @@ export class StreamSummary {
   turnId: string | undefined;
   cursor: string | undefined;
   /** The newest error, and the newest that was fatal. */
-  error: ErrorEvent | undefined;
-  fatal: ErrorEvent | undefined;
+  error: AgentErrorEvent | undefined;
+  fatal: AgentErrorEvent | undefined;
   /** The newest message of the agent's own thread that has text. */
   lastText = '';
   /** Names of the tools whose calls were denied, at most 10,000. */
