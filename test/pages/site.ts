@@ -43,21 +43,38 @@ export function site(): { folder: string } & Disposable {
 
 /** What a strict compiler that looks into every declaration says of the TypeScript of all pages, each fault with its place. */
 export async function typeFaults(folder: string, pages: readonly string[]): Promise<string[]> {
-  const isThere = (text: string) => missing === undefined || !text.includes("'@google/adk'");
   const units = new Map<string, Block[]>();
   for (const page of pages) {
     const blocks = blocksOf(page);
     for (const block of blocks) {
-      if (!typescript.test(block.language) || block.words.foreign !== undefined || !isThere(block.text)) continue;
+      if (!typescript.test(block.language) || block.words.foreign !== undefined) continue;
       const path = join('types', slugOf(page), block.words.file ?? `line-${block.line}.${block.language}`);
       units.set(path, chainOf(block, blocks));
     }
   }
   for (const [path, chain] of units) write(join(folder, path), textOf(chain));
+  const { adk: alone = [], all: together = [] } = Object.groupBy(units.keys(), (path) =>
+    needsAdk(units.get(path)) ? 'adk' : 'all',
+  );
+  // That package's own declarations have faults, and to look into them takes longer than all pages.
+  const programs = [compiled(folder, 'all', together, false)];
+  if (missing === undefined) programs.push(compiled(folder, 'adk', alone, true));
+  return (await Promise.all(programs)).flat().map((line) => {
+    const [, path = '', at = '1', rest = line] = /^(.+)\((\d+),\d+\): error (.*)$/.exec(line) ?? [];
+    const chain = units.get(path.replaceAll('/', sep));
+    return chain ? `${placeOf(chain, Number(at))}: ${rest}` : line;
+  });
+}
+
+const needsAdk = (chain: readonly Block[] = []) => chain.some(({ text }) => text.includes("'@google/adk'"));
+
+/** One program. The lines in which the compiler names a fault. */
+async function compiled(folder: string, name: string, files: string[], skipLibCheck: boolean): Promise<string[]> {
+  if (files.length === 0) return [];
   const compilerOptions = {
     noEmit: true,
     strict: true,
-    skipLibCheck: false,
+    skipLibCheck,
     target: 'es2024',
     lib: ['es2024', 'esnext.array', 'esnext.collection', 'esnext.iterator'],
     module: 'nodenext',
@@ -68,24 +85,14 @@ export async function typeFaults(folder: string, pages: readonly string[]): Prom
     jsx: 'react-jsx',
     types: ['node'],
   };
-  write(
-    join(folder, 'types/tsconfig.json'),
-    JSON.stringify({ compilerOptions, files: [...units.keys()].map((path) => relative('types', path)) }),
-  );
+  const config = { compilerOptions, files: files.map((path) => relative('types', path)) };
+  write(join(folder, `types/${name}.json`), JSON.stringify(config));
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  const args = [compiler, '-p', `types/${name}.json`];
   const said = await new Promise<string>((resolve) => {
-    execFile(process.execPath, [compiler, '-p', 'types'], { cwd: folder, maxBuffer: 1e8 }, (_, stdout) =>
-      resolve(stdout),
-    );
+    execFile(process.execPath, args, { cwd: folder, maxBuffer: 1e8 }, (_, stdout) => resolve(stdout));
   });
-  return said
-    .split('\n')
-    .filter((line) => /: error TS|^error /.test(line) && !isOfOthers.test(line))
-    .map((line) => {
-      const [, path = '', at = '1', rest = line] = /^(.+)\((\d+),\d+\): error (.*)$/.exec(line) ?? [];
-      const chain = units.get(path.replaceAll('/', sep));
-      return chain ? `${placeOf(chain, Number(at))}: ${rest}` : line;
-    });
+  return said.split('\n').filter((line) => /: error TS|^error /.test(line) && !isOfOthers.test(line));
 }
 
 /** Where in a page a line of a compiled file stands. */
