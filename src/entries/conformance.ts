@@ -10,7 +10,6 @@ export type {
   Finding,
   FixtureEntry,
   FixtureStep,
-  ModelServerOptions,
   Report,
   Requirement,
 } from '../conformance/index.ts';

@@ -10,8 +10,6 @@ export type {
   DispatchContext,
   DispatchExecutorFn,
   DispatchExecutorHelpers,
-  Middleware,
-  RawTool,
   SpoolStore,
   TurnCallbacks,
   TurnContext,

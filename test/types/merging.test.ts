@@ -27,8 +27,8 @@ function compile(code: string): string {
   return '';
 }
 
-const contracts = JSON.stringify(join(root, 'src', 'contracts', 'index.ts'));
-const imports = `import type { AgentEvent, AgentCustomEvent, EventBase } from ${contracts};`;
+const contracts = JSON.stringify(join(root, 'src', 'entries', 'contracts.ts'));
+const imports = `import type { AgentEvent, AgentEvents, EventBase } from ${contracts};`;
 const merge = `
   declare module ${contracts} {
     interface AgentEvents { weather: EventBase & { type: 'weather'; sun: boolean } }
@@ -37,7 +37,7 @@ const merge = `
 `;
 const uses = `
   export const sun = (event: AgentEvent) => event.type === 'weather' && event.sun;
-  export const good = (event: AgentCustomEvent) => event.kind === 'mood' && event.data.good;
+  export const good = (event: AgentEvents['custom']) => event.kind === 'mood' && event.data.good;
   export const at = (event: AgentEvent): string => event.timestamp;
 `;
 

@@ -9,6 +9,5 @@ export type {
   AuthenticationRequest,
   Identity,
   ServeOptions,
-  ServerLimits,
 } from '../../host/websocket/index.ts';
 export { serve, serveExecutor } from '../../host/websocket/index.ts';
