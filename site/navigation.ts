@@ -1,0 +1,89 @@
+/** The pages of the site, by what a reader wants of them. A test compares this list with the folders. */
+
+export interface Section {
+  readonly label: string;
+  /** Paths in the project, in reading order. */
+  readonly pages: readonly string[];
+  /** A folder whose pages are listed by name, behind the others. */
+  readonly folder?: string;
+  readonly collapsed?: boolean;
+}
+
+export const sections: readonly Section[] = [
+  { label: 'Start', pages: ['README.md', 'docs/getting-started.md'] },
+  {
+    label: 'How-to',
+    pages: [
+      'docs/howto/approvals.md',
+      'docs/howto/policy-recipes.md',
+      'docs/howto/web-app.md',
+      'docs/howto/mcp-clients.md',
+      'docs/howto/foreign-agents.md',
+      'docs/howto/testing.md',
+      'docs/howto/deploy.md',
+      'docs/howto/troubleshooting.md',
+    ],
+  },
+  {
+    label: 'Moving over',
+    pages: ['docs/from/ai-sdk.md', 'docs/from/openai-agents.md', 'docs/from/langgraph.md', 'docs/from/google-adk.md'],
+  },
+  {
+    label: 'Guides to the parts',
+    pages: [
+      'docs/policy.md',
+      'docs/models.md',
+      'docs/storage.md',
+      'docs/websocket.md',
+      'docs/mcp.md',
+      'docs/acp.md',
+      'docs/google-adk.md',
+      'docs/executors.md',
+      'docs/conformance.md',
+      'docs/audit.md',
+      'docs/telemetry.md',
+    ],
+  },
+  {
+    label: 'Reference',
+    pages: [
+      'docs/cli.md',
+      'docs/reference/host-options.md',
+      'docs/reference/events.md',
+      'docs/reference/rules.md',
+      'docs/errors.md',
+      'docs/limits.md',
+      'docs/entries.md',
+      'spec/PROTOCOL.md',
+      'spec/EXECUTOR.md',
+    ],
+  },
+  {
+    label: 'Explanation',
+    pages: ['docs/glossary.md', 'docs/trust.md', 'docs/ARCHITECTURE.md', 'docs/interop.md', 'bench/README.md'],
+  },
+  {
+    label: 'Examples',
+    pages: [
+      'examples/workspace/README.md',
+      'examples/patterns/README.md',
+      'examples/auto-tools/README.md',
+      'examples/executors/README.md',
+      'examples/minimal-executor/README.md',
+      'examples/mcp/README.md',
+      'examples/remote/README.md',
+    ],
+    collapsed: true,
+  },
+  { label: 'The project', pages: ['CHANGELOG.md', 'SECURITY.md', 'CONTRIBUTING.md'], collapsed: true },
+  { label: 'Decisions', pages: [], folder: 'docs/decisions', collapsed: true },
+];
+
+/** Where the site has a page: its address without the slashes around it, empty for the first page. */
+export function routeOf(page: string): string {
+  if (page === 'README.md') return '';
+  return page
+    .replace(/^docs\//, '')
+    .replace(/\/README\.md$|\.md$/, '')
+    .toLowerCase();
+}
