@@ -152,4 +152,4 @@ export {
   validateArgs,
   validatedInTime,
 } from './schema/index.ts';
-export { headOf, toJsonValue } from './values/index.ts';
+export { headOf, toDisplay, toJsonValue } from './values/index.ts';

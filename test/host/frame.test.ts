@@ -11,7 +11,8 @@ import type { SessionOwnership } from '../../src/host/frame/hosted-frame.ts';
 import type { HostedSession } from '../../src/host/hosted/hosted-session.ts';
 import type { PolicyRule } from '../../src/host/policy/index.ts';
 import { rulePolicy } from '../../src/host/policy/index.ts';
-import { approvalQuestion, previewOf } from '../../src/host/questions/approval-question.ts';
+import { approvalQuestion } from '../../src/host/questions/approval-question.ts';
+import { previewOf } from '../../src/host/questions/preview.ts';
 import type { RunStep } from '../../src/host/questions/run-inputs.ts';
 import type { Step } from '../../src/host/questions/step.ts';
 import { excludedTools, innerOptions } from '../../src/host/run/inner-options.ts';
@@ -648,6 +649,39 @@ describe('answers that hold always', () => {
     const hangs = shows(() => new Promise(() => {}));
     const ended = await previewOf(hangs, {}, AbortSignal.abort(new Error('enough')), about());
     expect(ended).toEqual([{ type: 'text', text: 'There is no preview: enough' }]);
+  });
+
+  test('a preview that cannot be shown whole is none, and says why: people are still asked', async () => {
+    const about = (signal: AbortSignal) => ({ ...info, signal, deps: undefined });
+    const shown = (preview: unknown) => previewOf({ preview: () => preview } as never, {}, undefined, about);
+    const worded = async (preview: unknown) => JSON.stringify(await shown(preview));
+    expect([await shown(undefined), await shown('5 EUR')]).toEqual([[], [{ type: 'text', text: '5 EUR' }]]);
+    const fine = { type: 'text', text: '5 EUR' };
+    for (const unfit of [null, 5, {}, { type: 'text' }, { type: 'text', text: new Map() }]) {
+      expect(await worded([fine, unfit])).toBe(
+        '[{"type":"text","text":"There is no preview: piece 1 of it is no display content"}]',
+      );
+    }
+    const endless: Record<string, unknown> = { type: 'text', text: 'x' };
+    endless.again = endless;
+    expect(JSON.parse(await worded([endless]))).toMatchObject([{ type: 'text', text: 'x' }]);
+    const hostile = new Proxy([], { get: () => expect.fail('looked at') });
+    expect(await worded(hostile)).toMatch(/There is no preview: looked at/);
+    expect(await worded(Array.from({ length: 10_001 }, () => fine))).toMatch(/it has 10001 pieces/);
+    const large = await worded([{ type: 'text', text: 'a'.repeat(2 ** 20) }]);
+    expect(large).toMatch(/it has 1048603 bytes of JSON, of which 1048576 at most are shown \(SHA-256 [0-9a-f]{64}\)/);
+    // A yes to one is none to another of the same size.
+    expect(await worded([{ type: 'text', text: 'b'.repeat(2 ** 20) }])).not.toBe(large);
+    const fails = { preview: () => Promise.reject(new Error('y'.repeat(2 ** 20))) } as never;
+    expect(JSON.stringify(await previewOf(fails, {}, undefined, about)).length).toBeLessThan(11_000);
+  });
+
+  test('what a preview has shown is a copy: its author cannot change it afterwards', async () => {
+    const kept = [{ type: 'text', text: '5 EUR' }];
+    const about = (signal: AbortSignal) => ({ ...info, signal, deps: undefined });
+    const shown = await previewOf({ preview: () => kept } as never, {}, undefined, about);
+    kept[0] = { type: 'text', text: '500 EUR' };
+    expect(shown).toEqual([{ type: 'text', text: '5 EUR' }]);
   });
 });
 

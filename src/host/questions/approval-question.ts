@@ -1,5 +1,4 @@
 import type {
-  AnyTool,
   ApprovalQuestion,
   ApproverRule,
   CallInfo,
@@ -10,13 +9,10 @@ import type {
   QuestionKind,
   RememberOption,
 } from '../../contracts/index.ts';
-import { messageOf } from '../../contracts/index.ts';
 import type { GateCall, GateRules, Question } from '../../gate/index.ts';
-import { evaluatePolicy, isForNamed, policyRequest, shownTerms, untilAborted } from '../../gate/index.ts';
+import { evaluatePolicy, isForNamed, policyRequest, shownTerms } from '../../gate/index.ts';
 import type { PolicyRule } from '../policy/index.ts';
 import { isRulePolicy } from '../terms/index.ts';
-
-const PREVIEW_TIMEOUT_MS = 10_000;
 
 /** What the making of a question takes from its host. */
 export interface QuestionOptions {
@@ -26,23 +22,6 @@ export interface QuestionOptions {
   readonly approvers: ApproverRule | undefined;
   /** What people want always for tools of this name. */
   rememberedFor(tool: string): readonly PolicyRule[];
-}
-
-/** What would happen, as the tool's author shows it. */
-export async function previewOf(
-  tool: Pick<AnyTool, 'preview'> | undefined,
-  args: Record<string, unknown>,
-  signal: AbortSignal | undefined,
-  infoWith: (signal: AbortSignal) => CallInfo,
-): Promise<DisplayContent[]> {
-  if (!tool?.preview) return [];
-  const limit = AbortSignal.any([AbortSignal.timeout(PREVIEW_TIMEOUT_MS), ...(signal ? [signal] : [])]);
-  try {
-    // One that ignores the signal must not hold up whoever waits.
-    return await untilAborted(tool.preview(args, infoWith(limit)), limit);
-  } catch (error) {
-    return [{ type: 'text', text: `There is no preview: ${messageOf(error)}` }];
-  }
 }
 
 /** The question as people and programs are shown it, with the answers that the host's policy would let be remembered. */

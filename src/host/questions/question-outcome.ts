@@ -15,9 +15,10 @@ import {
 import type { HostRules, HostTool } from '../tools/index.ts';
 import { floorOf, previewDigest } from '../tools/index.ts';
 import type { QuestionOptions } from './approval-question.ts';
-import { approvalQuestion, previewOf } from './approval-question.ts';
+import { approvalQuestion } from './approval-question.ts';
 import type { Confirmation } from './confirmation.ts';
 import { questionForOthers } from './edited-args.ts';
+import { previewOf } from './preview.ts';
 import type { Step } from './step.ts';
 import { cancelled, notAgain, refusal, underRule } from './step.ts';
 
