@@ -4,7 +4,7 @@ export interface Section {
   readonly label: string;
   /** Paths in the project, in reading order. */
   readonly pages: readonly string[];
-  /** A folder whose pages are listed by name, behind the others. */
+  /** A folder with many pages: they are listed on a page of its own, which stands behind the others. */
   readonly folder?: string;
   readonly collapsed?: boolean;
 }
@@ -75,8 +75,12 @@ export const sections: readonly Section[] = [
     ],
     collapsed: true,
   },
-  { label: 'The project', pages: ['CHANGELOG.md', 'SECURITY.md', 'CONTRIBUTING.md'], collapsed: true },
-  { label: 'Decisions', pages: [], folder: 'docs/decisions', collapsed: true },
+  {
+    label: 'The project',
+    pages: ['CHANGELOG.md', 'SECURITY.md', 'CONTRIBUTING.md'],
+    folder: 'docs/decisions',
+    collapsed: true,
+  },
 ];
 
 /** Where the site has a page: its address without the slashes around it, empty for the first page. */

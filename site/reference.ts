@@ -40,6 +40,8 @@ export async function referencePages(folder: string): Promise<Page[]> {
     enumMembersFormat: 'table',
     typeDeclarationFormat: 'table',
     propertyMembersFormat: 'table',
+    tableColumnSettings: { hideInherited: true, hideOverrides: true },
+    pageTitleTemplates: { index: 'API', module: '{name}', member: '{name}' },
   };
   const app = await Application.bootstrapWithPlugins(options as Parameters<typeof Application.bootstrapWithPlugins>[0]);
   // A union keeps the names that its author gave: the compiler's own view of it is every member of every member.

@@ -24,15 +24,17 @@ export function projectPages(): Page[] {
   );
 }
 
-/** A list of the pages or files of a folder, where a link leads to the folder. */
+/** A list of the pages or files of a folder, the newest first where names have dates. */
 function listOf(folder: string, rows: readonly { name: string; href: string }[]): string {
-  return `# ${basename(folder)}\n\n${rows.map(({ name, href }) => `- [${name}](${href})`).join('\n')}\n`;
+  const name = basename(folder);
+  return `# ${name.charAt(0).toUpperCase()}${name.slice(1)}\n\n${rows.map(({ name, href }) => `- [${name}](${href})`).join('\n')}\n`;
 }
 
 /** Writes pages as the generator wants them: a title of their own, links that lead to the site's addresses. */
 export function stage(pages: readonly Page[], into: string, files: string): void {
   const known = new Map(pages.map((page) => [page.path, page.route]));
   const waiting = [...pages];
+  for (const { folder } of sections) if (folder !== undefined) addressOf(folder);
   for (let page = waiting.shift(); page; page = waiting.shift()) {
     const { path, route, text } = page;
     const hrefs = new Set(tokensOf(text).flatMap((token) => (token.type === 'link' ? [String(token.href)] : [])));
@@ -62,10 +64,11 @@ export function stage(pages: readonly Page[], into: string, files: string): void
       cpSync(source, join(files, file));
       return file;
     }
-    const own = file.replace(/^docs\//, '').toLowerCase();
+    const own = routeOf(file);
     known.set(file, own);
-    const names = globSync('*.*', { cwd: source }).toSorted();
-    const rows = names.map((href) => ({ name: titleOf(join(source, href)), href }));
+    const rows = globSync('*.*', { cwd: source })
+      .toSorted((a, b) => dateOf(b).localeCompare(dateOf(a)) || a.localeCompare(b))
+      .map((href) => ({ name: titleOf(join(source, href)), href }));
     waiting.push({ path: `${file}/README.md`, route: own, text: listOf(file, rows) });
     return `${own}/`;
   }
@@ -73,8 +76,13 @@ export function stage(pages: readonly Page[], into: string, files: string): void
 
 function titleOf(file: string): string {
   const [, title] = (file.endsWith('.md') && /^# (.+)$/m.exec(readFileSync(file, 'utf8'))) || [];
-  const [date] = /^\d{4}-\d{2}-\d{2}/.exec(basename(file)) ?? [];
-  return title === undefined ? basename(file) : `${title}${date === undefined ? '' : ` (${date})`}`;
+  const date = dateOf(basename(file));
+  return title === undefined ? basename(file) : `${title}${date && ` (${date})`}`;
+}
+
+/** The date that a file's name begins with, or none. */
+function dateOf(name: string): string {
+  return /^\d{4}-\d{2}-\d{2}/.exec(name)?.[0] ?? '';
 }
 
 /** Addresses are relative, so that the site may lie anywhere. */
