@@ -61,6 +61,7 @@ export type { ApproverTerms, AskedRequest, HeldQuestion, Question, QuestionState
 export {
   approversOf,
   assertApprover,
+  changedSinceShown,
   changesAt,
   decidingAnswer,
   expiryFromNow,

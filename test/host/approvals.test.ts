@@ -408,6 +408,50 @@ describe('answers', () => {
     expect(pay.runs).toHaveLength(1);
   });
 
+  test('a yes that does not say what was shown is to what was shown last, and refused where that has changed', async () => {
+    let price = 1;
+    const preview = () => [{ type: 'text' as const, text: `costs ${price}` }];
+    const { session, question, pay } = await asking({}, { extra: { preview } });
+    price = 2;
+    const refused = await refusal(session.respond(question.requestId, { kind: 'approve' }));
+    expect(refused).toMatchObject({ code: 'E_PREVIEW_CHANGED' });
+    const [again] = ofType(await say(session, { kind: 'continue' }), 'elicitation_request');
+    expect(again).toMatchObject({ requestId: question.requestId, approval: { preview: preview() } });
+    expect(pay.runs).toEqual([]);
+    await session.respond(question.requestId, { kind: 'approve' });
+    await say(session, { kind: 'continue' });
+    expect(pay.runs).toHaveLength(1);
+  });
+
+  test('a preview that is another each time is kept so many times and no more', async () => {
+    let price = 1;
+    const preview = () => [{ type: 'text' as const, text: `costs ${price++}` }];
+    const { session, question } = await asking({}, { extra: { preview } });
+    for (let time = 0; time < 30; time++) await say(session, { kind: 'continue' });
+    const { inner } = session as unknown as { inner: Session };
+    const [open] = (await inner.pending()).map(({ questions = [] }) => questions);
+    expect(open?.filter(({ requestId }) => requestId === question.requestId)).toHaveLength(16);
+  });
+
+  test('a yes of onApproval is to what it was shown: another preview by then is asked about again', async () => {
+    let price = 1;
+    const preview = () => [{ type: 'text' as const, text: `costs ${price}` }];
+    const warned: string[] = [];
+    const pay = notingTool('pay', { ...eur, preview });
+    const { host } = hostOf(bot([{ calls: [['pay', { eur: 5 }]] }]), {
+      tools: [pay.tool],
+      policy: policyOf({ pay: 'ask_user' }),
+      warn: (message) => void warned.push(message),
+      onApproval: () => {
+        price++;
+        return { kind: 'approve' };
+      },
+    });
+    expect(endOf(await say(await host.open('bot'), 'go')).reason).toBe('input_required');
+    expect(pay.runs).toEqual([]);
+    expect(warned).toEqual([expect.stringContaining('it stays open')]);
+  });
+
   test('S3-63 a preview that throws or never comes is no preview; it holds nobody up', async () => {
     vi.useFakeTimers();
     try {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ApprovalQuestion, PendingRequest, PutQuestion, SessionInput } from '../../src/contracts/index.ts';
-import { heldTo, hidden, putAs, putByPolicy, toPut } from '../../src/gate/questions/index.ts';
+import { changedSinceShown, heldTo, hidden, putAs, putByPolicy, toPut } from '../../src/gate/questions/index.ts';
 import { Confirmations } from '../../src/host/questions/confirmation.ts';
 import { Repeats } from '../../src/host/run/repeats.ts';
 import { BusyClock, startClock } from '../../src/host/terms/busy-clock.ts';
@@ -140,6 +140,22 @@ describe('what a question was put with', () => {
       toPut({ ...asked, expiresAt: undefined } as never, { questions: [kept] } as PendingRequest),
     ).not.toHaveProperty('expiresAt');
     expect(toPut({ requestId: 'q', approval: {} } as never, {} as PendingRequest)).toStrictEqual({ requestId: 'q' });
+  });
+
+  test('says what was shown with it: told of what is shown later, as long as it is not another too often', () => {
+    const asked = (previewDigest: string, ...scopes: string[]) =>
+      ({ requestId: 'q', approval: { previewDigest, remember: scopes.map((scope) => ({ scope })) } }) as never;
+    const first = put({ requestId: 'q', digest: 'd', remember: ['session', 'user'] });
+    expect(toPut(asked('d', 'session', 'user'), {} as PendingRequest)).toStrictEqual(first);
+    const shown = (...questions: PutQuestion[]) => ({ questions }) as PendingRequest;
+    expect(toPut(asked('e'), shown(first))).toStrictEqual(put({ requestId: 'q', digest: 'e' }));
+    expect(toPut(asked('e'), shown(...Array(16).fill(first)))).toBeUndefined();
+    expect(changedSinceShown(asked('d', 'user'), shown())).toEqual({ call: false, remember: false });
+    expect(changedSinceShown(asked('d', 'user'), shown(put({ requestId: 'q' })))).toMatchObject({ remember: false });
+    expect(changedSinceShown(asked('d', 'user'), shown(first))).toEqual({ call: false, remember: true });
+    const second = put({ requestId: 'q', digest: 'e', remember: ['user'] });
+    expect(changedSinceShown(asked('e', 'user'), shown(first, second))).toEqual({ call: false, remember: true });
+    expect(changedSinceShown(asked('d', 'user'), shown(second))).toEqual({ call: true, remember: false });
   });
 
   test('hides each place once', () => {

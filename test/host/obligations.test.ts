@@ -350,10 +350,13 @@ describe('what a question was put with', () => {
     const session = await host.open('bot', { principal: anna });
     await say(session, 'go');
     const { requestId } = await only(session);
-    const vote = async (id: string) => (await session.respond(requestId, { kind: 'approve', by: { id } })).status;
+    const vote = async (id: string, seen = {}) =>
+      (await session.respond(requestId, { kind: 'approve', by: { id }, ...seen })).status;
     expect(await vote('bob')).toBe('waiting_quorum');
     text = '500 EUR';
-    expect(await vote('eve')).toBe('waiting_quorum');
+    await expect(vote('eve')).rejects.toMatchObject({ code: 'E_PREVIEW_CHANGED' });
+    const { approval } = await only(session);
+    expect(await vote('eve', { previewDigest: approval?.previewDigest })).toBe('waiting_quorum');
     await say(session, { kind: 'continue' });
     expect(runs).toEqual([]);
     expect(await vote('bob')).toBe('settled');

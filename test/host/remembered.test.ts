@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AgentSession, PendingRequest, RequestAnswer } from '../../src/contracts/index.ts';
 import { defineTool } from '../../src/contracts/index.ts';
 import { RememberedRules } from '../../src/host/terms/remembered.ts';
-import type { AgentHost } from '../../src/index.ts';
+import type { AgentHost, RulePolicy } from '../../src/index.ts';
 import { createHost, LlmAgent, rulePolicy, run } from '../../src/index.ts';
 import type { Toolset } from '../../src/runtime/index.ts';
 import { InMemorySessionService } from '../../src/runtime/index.ts';
@@ -162,6 +162,32 @@ describe('ATT-B4 always is said to a tool, not to its name', () => {
       expect(ran).toEqual(['Sends, with a copy to eve.']);
     },
   );
+
+  test('always is the option that was offered: in a list that is another by now it is not taken', async () => {
+    const sessions = new InMemorySessionService();
+    const ran: string[] = [];
+    const opened = (policy: RulePolicy) =>
+      hostOf([caller('bot')], { tools: [send(ran, 'host')], sessions, policy }).open('bot', {
+        sessionId: 's',
+        create: true,
+      });
+    const first = await opened(rulePolicy({}));
+    await run(first, 'go');
+    const [shown] = await first.pending();
+    expect(shown?.approval?.remember.map(({ scope }) => scope)).toEqual(['session', 'user']);
+    await first[Symbol.asyncDispose]();
+    const session = await opened(rulePolicy({ user: [{ tool: 'send', outcome: 'ask' }] }));
+    const [now] = await session.pending();
+    expect(now?.approval?.remember.map(({ scope }) => scope)).toEqual(['user']);
+    const { requestId = '', approval } = shown ?? {};
+    const yes = { kind: 'approve' as const, previewDigest: approval?.previewDigest ?? '' };
+    await run(session, { kind: 'continue' });
+    const refused = await refusal(session.respond(requestId, { ...yes, remember: 0 }));
+    expect(refused).toMatchObject({ code: 'E_PREVIEW_CHANGED', message: expect.stringContaining('without remember') });
+    await session.respond(requestId, yes);
+    await run(session, { kind: 'continue' });
+    expect(ran).toHaveLength(1);
+  });
 
   test('always goes with the arguments that were shown as they are; edited ones are for one run', async () => {
     const ran: string[] = [];

@@ -104,7 +104,8 @@ describe('a question of a run', () => {
     expect(made.run.questions.isAsking([question()])).toBe(true);
     answered.open({ kind: 'approve' });
     await settle();
-    expect([given, made.answers]).toEqual([[['c#policy', false]], [['c#policy', { kind: 'approve' }]]]);
+    const yes = { kind: 'approve', previewDigest: 'd' };
+    expect([given, made.answers]).toEqual([[['c#policy', false]], [['c#policy', yes]]]);
     expect([made.run.questions.isAsking([question()]), made.wakes, made.shown.length]).toEqual([false, 1, 1]);
     const nobody = fakeRun();
     nobody.run.questions.ask(question());

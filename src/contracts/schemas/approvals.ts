@@ -30,6 +30,10 @@ export const putQuestion = z.looseObject({
   expiresAt: timestamp.optional(),
   /** JSON pointers into the arguments that policy wants hidden in audits. */
   redact: z.array(z.string()).optional(),
+  /** The `previewDigest` of what was shown with it. */
+  digest: z.string().optional(),
+  /** The scopes that were offered with it to be remembered, in their order; absent: none. */
+  remember: z.array(z.string()).optional(),
 });
 
 export const rememberOption = z.looseObject({

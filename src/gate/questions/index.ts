@@ -30,6 +30,7 @@ export {
 } from './obligations.ts';
 export type { HeldQuestion, Question, QuestionState } from './terms.ts';
 export {
+  changedSinceShown,
   changesAt,
   expiryFromNow,
   expiryOf,

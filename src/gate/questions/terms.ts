@@ -1,4 +1,4 @@
-import type { ApproverRule, PendingRequest, PutQuestion } from '../../contracts/index.ts';
+import type { ApprovalRequest, ApproverRule, PendingRequest, PutQuestion } from '../../contracts/index.ts';
 import { canonicalJson, isPolicyQuestion } from '../../contracts/index.ts';
 import { approversOf, bothRules } from './approvers.ts';
 import type { Obligations } from './obligations.ts';
@@ -107,6 +107,7 @@ export function toPut(
   request: PendingRequest,
 ): PutQuestion | undefined {
   const { reason, ruleId, approvers, redact } = approval ?? {};
+  const known = putAs(request, requestId);
   const put: PutQuestion = {
     requestId,
     ...(reason === undefined ? {} : { reason }),
@@ -114,9 +115,47 @@ export function toPut(
     ...(approvers ? { approvers } : {}),
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(redact ? { redact } : {}),
+    ...shownWith(known && putsOf(request, requestId).length >= MOST_SHOWN ? known : shownBy(approval)),
   };
-  const known = putAs(request, requestId);
   return known && canonicalJson(known) === canonicalJson(put) ? undefined : put;
+}
+
+type Shown = Pick<PutQuestion, 'digest' | 'remember'>;
+
+/** As often is kept what one question has shown: a preview may be another each time that it is made. */
+const MOST_SHOWN = 16;
+
+function shownBy({ previewDigest: digest, remember = [] }: Partial<ApprovalRequest> = {}): Shown {
+  return {
+    ...(digest === undefined ? {} : { digest }),
+    ...(remember.length > 0 ? { remember: remember.map(({ scope }) => scope) } : {}),
+  };
+}
+
+function putsOf({ questions = [] }: PendingRequest, requestId: string): PutQuestion[] {
+  return questions.filter((question) => question.requestId === requestId);
+}
+
+/** What a question shows now, or what it has shown before where that was too often another. */
+function shownWith({ digest, remember }: Shown): Shown {
+  return { ...(digest === undefined ? {} : { digest }), ...(remember === undefined ? {} : { remember }) };
+}
+
+/**
+ * What is another about a question than it was shown: the call, by the newest showing, for whoever does not say what they
+ * saw; the options to be remembered, by any, since an answer says only the number of one.
+ */
+export function changedSinceShown(
+  { requestId, approval }: Pick<PendingRequest, 'requestId' | 'approval'>,
+  request: PendingRequest,
+): { call: boolean; remember: boolean } {
+  const puts = putsOf(request, requestId).filter(({ digest }) => digest !== undefined);
+  const now = shownBy(approval);
+  const options = canonicalJson(now.remember ?? []);
+  return {
+    call: puts.length > 0 && puts.at(-1)?.digest !== now.digest,
+    remember: puts.some(({ remember = [] }) => canonicalJson(remember) !== options),
+  };
 }
 
 /** JSON pointers of all lists, each once. */

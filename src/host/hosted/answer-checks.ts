@@ -8,7 +8,7 @@ import type {
   SessionInput,
 } from '../../contracts/index.ts';
 import { CoxswainError, callIdOf, canonicalJson, isHostQuestion } from '../../contracts/index.ts';
-import { assertApprover, ensureValidator, putAs, yesesNeeded } from '../../gate/index.ts';
+import { assertApprover, changedSinceShown, ensureValidator, putAs, yesesNeeded } from '../../gate/index.ts';
 import { withoutHostFacts } from '../../session/link/index.ts';
 import type { HostedFrame } from '../frame/index.ts';
 import type { Judge } from '../questions/index.ts';
@@ -51,12 +51,13 @@ export class AnswerChecks {
     }
     const stored = { ...normal, by };
     if (stored.kind !== 'approve') return stored;
-    if (stored.previewDigest !== undefined && stored.previewDigest !== previewDigest) {
-      throw new CoxswainError(
-        'FAILED_PRECONDITION',
-        'E_PREVIEW_CHANGED',
-        'what would happen has changed since it was shown; look at the request again',
-      );
+    const changed = changedSinceShown(question, request);
+    if (stored.previewDigest === undefined ? changed.call : stored.previewDigest !== previewDigest) {
+      throw previewChanged('what would happen has changed since it was shown');
+    }
+    // It is the number of an option: of a list that is another now it is another option.
+    if (stored.remember !== undefined && changed.remember) {
+      throw previewChanged('what can be remembered has changed since it was shown, so answer without remember');
     }
     const args = await this.#checkEdited(request, stored.args);
     if (stored.remember !== undefined && args && canonicalJson(args) !== canonicalJson(question.args)) {
@@ -200,6 +201,11 @@ export class AnswerChecks {
     }
     return false;
   }
+}
+
+function previewChanged(what: string): CoxswainError {
+  const message = `${what}; look at the request again, and answer with its approval.previewDigest`;
+  return new CoxswainError('FAILED_PRECONDITION', 'E_PREVIEW_CHANGED', message);
 }
 
 /** A caller's input without what only a host may say; with the decision that lets its result in. */

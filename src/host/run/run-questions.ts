@@ -124,7 +124,7 @@ export class RunQuestions {
     const answering = async () => {
       try {
         const answer = (await handler(request, { signal })) as RequestAnswer | undefined;
-        if (answer && !signal.aborted) await session.respond(request.requestId, answer);
+        if (answer && !signal.aborted) await session.respond(request.requestId, toWhatWasShown(request, answer));
       } catch (error) {
         if (isCoxswainError(error) && closedByOthers.has(error.code)) return;
         session.frame.warn(`the answer to ${request.requestId} was not taken; it stays open`, error);
@@ -135,4 +135,10 @@ export class RunQuestions {
     };
     void answering();
   }
+}
+
+/** A handler's yes is to what the handler was shown. */
+function toWhatWasShown({ approval }: PendingRequest, answer: RequestAnswer): RequestAnswer {
+  if (answer.kind !== 'approve' || !approval) return answer;
+  return { previewDigest: approval.previewDigest, ...answer };
 }
