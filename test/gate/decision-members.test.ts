@@ -38,6 +38,7 @@ describe('members of a decision', () => {
     ['others that name nobody', { also: [['a'], []] }, 'approvers.also'],
     ['a part of a person', { quorum: 1.5 }, 'approvers.quorum'],
     ['nobody', { quorum: 0 }, 'approvers.quorum'],
+    ['a misspelt member', { role: ['a'] }, 'approvers.role (there is no such member)'],
   ])('approvers by %s are refused', (_, approvers, member) => {
     const reason = expect.stringContaining(`malformed member: ${member}.`);
     expect(ask(approvers)).toEqual({ outcome: 'deny', reason, redact: [''] });

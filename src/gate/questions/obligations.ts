@@ -10,6 +10,8 @@ export const MAX_EXPIRES_IN = 1e10;
 /** Those that mean something where a person is asked, and nowhere else. */
 export const OBLIGATIONS_OF_ASKS = ['approvers', 'expiresIn'] as const;
 
+const APPROVER_MEMBERS: ReadonlySet<string> = new Set(['roles', 'notRequester', 'quorum', 'also']);
+
 export type Obligations = Pick<PolicyDecision, 'approvers' | 'expiresIn' | 'redact'>;
 
 /** Those that something has: a rule, a decision or a question. */
@@ -33,6 +35,9 @@ export function faultOfObligations(
   if (approvers !== undefined) {
     if (!isObject(approvers)) return 'approvers';
     if (outcome === 'allow') return 'approvers (they go with ask only)';
+    // A misspelt one would name nobody who is meant, and so let anybody answer.
+    const unknown = Object.keys(approvers).find((name) => !APPROVER_MEMBERS.has(name));
+    if (unknown !== undefined) return `approvers.${unknown} (there is no such member)`;
     // An empty list names nobody, rather than anybody.
     const { roles } = approvers;
     if (roles !== undefined && !(isStrings(roles) && roles.length > 0)) return 'approvers.roles';
