@@ -21,6 +21,7 @@ const { faultsOf } = await import('./check.ts');
 
 // The project's own check knows nothing of what the site has installed.
 run('node_modules/typescript/bin/tsc', '-p', '.');
+run('check.test.ts');
 
 rmSync(generated, { recursive: true, force: true });
 rmSync(join(here, 'dist'), { recursive: true, force: true });

@@ -28,16 +28,27 @@ function shapeOf(html: string): Shape {
   const ids = new Set<string>();
   const links: string[] = [];
   const loads: string[] = [];
+  let isStyle = false;
   const parser = new Parser({
+    ontext(text) {
+      if (isStyle) loads.push(...addressesIn(text));
+    },
+    onclosetag() {
+      isStyle = false;
+    },
     onopentag(name, attributes) {
       const { id, href, style, rel = '' } = attributes;
+      isStyle = name === 'style';
       if (id !== undefined) ids.add(id);
       if (name === 'a' && href !== undefined) links.push(href);
       if (style !== undefined) loads.push(...addressesIn(style));
       if (name === 'link' && named.test(rel)) return;
       for (const attribute of loading[name] ?? []) {
         const value = attributes[attribute];
-        if (value !== undefined) loads.push(...(attribute === 'srcset' ? value.split(/\s*,\s*/) : [value]));
+        if (value !== undefined)
+          loads.push(
+            ...(attribute === 'srcset' ? value.split(',').map((each) => each.trim().split(/\s+/)[0] ?? '') : [value]),
+          );
       }
     },
   });

@@ -95,8 +95,7 @@ function relativeTo(route: string, address: string): string {
 function asPage(text: string, links: ReadonlyMap<string, string>): string {
   const [, heading = ''] = /^# (.+)$/m.exec(text) ?? [];
   const title = heading.replaceAll(/[`\\]/g, '');
-  const body = text
-    .replace(/^# .+\n/m, '')
+  const body = withoutTitle(text)
     .replaceAll(/\]\(([^()\s]+)\)/g, (whole, href: string) => {
       const to = links.get(href);
       return to === undefined ? whole : `](${to})`;
@@ -106,6 +105,20 @@ function asPage(text: string, links: ReadonlyMap<string, string>): string {
       return `${indent}\`\`\`${language}${file === undefined ? '' : ` title="${file}"`}`;
     });
   return `---\ntitle: ${JSON.stringify(title)}\n---\n${body}`;
+}
+
+/** What follows the title. Behind a second title every heading is one lower: a page of the site has one. */
+function withoutTitle(text: string): string {
+  let titles = 0;
+  let isCode = false;
+  const lines = text.split('\n').flatMap((line) => {
+    if (/^\s*```/.test(line)) isCode = !isCode;
+    if (isCode || !/^#+ /.test(line)) return [line];
+    if (line.startsWith('# ')) titles++;
+    if (titles === 1) return line.startsWith('# ') ? [] : [line];
+    return [`#${line}`];
+  });
+  return lines.join('\n');
 }
 
 export function write(path: string, text: string): void {
