@@ -31,7 +31,8 @@ export const areas: Readonly<Record<string, Area>> = {
   },
   connection: {
     source: ['src/host/connection/**/*.ts', 'src/host/websocket/*.ts', 'src/session/resume/*.ts'],
-    tests: ['test/websocket/*.test.ts'],
+    // What is made for mutants is no bundle of a browser.
+    tests: ['test/websocket/!(browser).test.ts'],
     wider: ['test/input/servers.test.ts', 'test/host/other-processes.test.ts'],
   },
   mcp: {

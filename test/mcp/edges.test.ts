@@ -257,3 +257,18 @@ test.each(kinds)('%s: a call that was cut off is nobody’s question: the next m
   const result = await client.call('puppet', { prompt: 'say hello', session_id: sessionOf(cut) });
   expect(textOf(result)).toMatch(/^hello\nDenied or cancelled: wait\./);
 });
+
+test.each(kinds)('%s: a call that another client has to run keeps a new message out', async (kind) => {
+  await using shop = await openShop();
+  await using client = await connect(kind, { url: shop.url });
+  const session_id = sessionOf(await client.call('puppet', { prompt: 'say hello' }));
+  {
+    await using session = await shop.host.open('puppet', { sessionId: session_id });
+    const tools = [{ name: 'mine', description: 'Is run by its client.', inputSchema: { type: 'object' } }] as const;
+    for await (const _ of session.stream('call mine {}', { tools }));
+    expect((await session.pending()).map(({ name }) => name)).toEqual(['mine']);
+  }
+  const result = await client.call('puppet', { prompt: 'say hello', session_id });
+  expect(textOf(result)).toContain('waits for an answer to an earlier question');
+  expect(result).toMatchObject({ isError: true, _meta: { 'coxswain/open': [expect.any(String)] } });
+});
