@@ -28,6 +28,7 @@ export const equivalents: readonly Equivalent[] = [
   ...toldOnce('src/runtime/agent/abort.ts', "parent.addEventListener('abort', follow, { once: true });"),
   ...toldOnce('src/runtime/agent/abort.ts', "parent.addEventListener('abort', stop, { once: true });"),
   ...toldOnce('src/runtime/calls/run-agent-tool.ts', "cancelled.addEventListener('abort', stop, { once: true });"),
+  ...toldOnce('src/host/mcp/http/turns.ts', "gone.addEventListener('abort', leave, { once: true });"),
   ...toldOnce('src/runtime/run/invocation.ts', "outer.addEventListener('abort', this.#follow, { once: true });"),
   {
     fileName: 'src/runtime/live/live-log.ts',
@@ -457,6 +458,34 @@ export const equivalents: readonly Equivalent[] = [
     original: 'left <= MAX_TIMER_MS',
     mutated: ['left < MAX_TIMER_MS'],
     reason: 'At that very length the next timer, which has no length, fires.',
+  },
+  {
+    fileName: 'src/host/mcp/turn/agent-tool.ts',
+    line: "return typeof id === 'string' && id !== '' ? id : undefined;",
+    original: "typeof id === 'string'",
+    mutated: ['true'],
+    reason: 'The arguments were checked: an id that is no text was refused.',
+  },
+  {
+    fileName: 'src/host/mcp/turn/call.ts',
+    line: 'turn = await this.#goOn(session, open[0]?.turnId);',
+    original: 'open[0]?.turnId',
+    mutated: ['open[0].turnId'],
+    reason: 'Where nothing is open it goes on before that.',
+  },
+  {
+    fileName: 'src/host/mcp/turn/call.ts',
+    line: 'const { started, decision, answers = [] } = request;',
+    original: '[]',
+    mutated: ['["Stryker was here"]'],
+    reason: 'A text has no action: it is no answer.',
+  },
+  {
+    fileName: 'src/host/mcp/turn/turn.ts',
+    line: 'if (turnId === undefined) return turn;',
+    original: 'turnId === undefined',
+    mutated: ['false'],
+    reason: 'No event has a turn that is undefined: the log is read in vain.',
   },
   {
     fileName: 'src/host/mcp/turn/call.ts',

@@ -1,7 +1,9 @@
 import { connect as connectSocket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
 import type { AgentEvent, PendingRequest } from '../../src/contracts/index.ts';
-import { createMcpHttp } from '../../src/host/mcp/index.ts';
+import { createMcpHttp, serveMcpStdio } from '../../src/host/mcp/index.ts';
+import { mcpToolOf } from '../../src/host/mcp/turn/agent-tool.ts';
 import { canAsk } from '../../src/host/mcp/turn/asking.ts';
 import { HeldSessions } from '../../src/host/mcp/turn/held-sessions.ts';
 import { formQuestion } from '../../src/host/mcp/turn/questions.ts';
@@ -11,7 +13,7 @@ import { Turn } from '../../src/host/mcp/turn/turn.ts';
 import { CoxswainError, InMemorySessionService } from '../../src/index.ts';
 import { connect, kinds, sessionOf, textOf } from './clients.ts';
 import { openShop } from './kit.ts';
-import { initialize, opened, send } from './raw-client.ts';
+import { initialize, list, opened, send } from './raw-client.ts';
 
 const waits = { id: 2, method: 'tools/call', params: { name: 'puppet', arguments: { prompt: 'call wait {}' } } };
 
@@ -25,6 +27,31 @@ async function halfSent(url: string): Promise<ReturnType<typeof connectSocket>> 
   return socket;
 }
 
+const callOf2026 = (prompt: string) => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: {
+    name: 'puppet',
+    arguments: { prompt },
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    },
+  },
+});
+
+/** The status of a request for what was missed; what it would listen to is left. */
+async function status(url: string, headers: Record<string, string>): Promise<number> {
+  const answer = await fetch(url, { headers: { accept: 'text/event-stream', ...headers } });
+  await answer.body?.cancel();
+  return answer.status;
+}
+
+const disposable = <T extends { close(): Promise<void> }>(one: T) =>
+  Object.assign(one, { [Symbol.asyncDispose]: () => one.close() });
+
 describe('what a client is told over HTTP', () => {
   test('a first request that is too long is refused before a session begins', async () => {
     await using shop = await openShop({ mcp: { maxBodyBytes: 1_000 } });
@@ -32,6 +59,53 @@ describe('what a client is told over HTTP', () => {
     const answer = await send(shop.url, { body: { ...initialize, params } });
     expect(answer).toMatchObject({ status: 413, session: undefined });
     expect(JSON.parse(answer.text)).toMatchObject({ error: { code: -32_000 } });
+  });
+
+  test('a request of 2026 that is too long is refused', async () => {
+    await using shop = await openShop({ mcp: { maxBodyBytes: 1_000 } });
+    const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'puppet' };
+    const body = callOf2026('x'.repeat(1_000));
+    // Read by the server's own port, and by whoever mounts it.
+    expect((await send(shop.url, { body, headers })).status).toBe(413);
+    await using mcp = disposable(await createMcpHttp(shop.host, { maxBodyBytes: 1_000 }));
+    const given = { accept: 'application/json, text/event-stream', 'content-type': 'application/json', ...headers };
+    const request = { method: 'POST', headers: { host: 'localhost', ...given }, body: JSON.stringify(body) };
+    expect((await mcp.fetch(new Request('http://localhost/mcp', request))).status).toBe(413);
+  });
+
+  test('an authenticator that breaks is an internal error in words of the protocol', async () => {
+    await using shop = await openShop({
+      mcp: {
+        authenticate() {
+          throw new Error('hush');
+        },
+      },
+    });
+    const answer = await send(shop.url, { body: initialize });
+    expect(answer.status).toBe(500);
+    expect(JSON.parse(answer.text)).toMatchObject({ error: { code: -32_603, message: 'Internal error' } });
+  });
+
+  test('of what is sent the newest quarter of a mebibyte is kept for whoever comes back', async () => {
+    await using shop = await openShop();
+    const session = await opened(shop.url);
+    const say = (size: number, id: number) =>
+      send(shop.url, {
+        body: {
+          ...list,
+          id,
+          method: 'tools/call',
+          params: { name: 'puppet', arguments: { prompt: `say ${'x'.repeat(size)}` } },
+        },
+        headers: session,
+      });
+    const idOf = ({ text }: { text: string }) => /^id: (.*)$/m.exec(text)?.[1] ?? '';
+    const first = idOf(await say(1_000, 10));
+    const missed = () => status(shop.url, { ...session, 'last-event-id': first });
+    await say(150_000, 11);
+    expect(await missed()).toBe(200);
+    await say(150_000, 12);
+    expect(await missed()).toBe(400);
   });
 
   test('an event that is not kept any more is refused in words of the protocol', async () => {
@@ -98,6 +172,18 @@ describe('what a client is told over HTTP', () => {
   });
 });
 
+test('an output schema is shown where it is one of an object, as the protocol has it', () => {
+  const shown = (outputSchema: object) => mcpToolOf({ name: 'clerk', outputSchema } as never, true).outputSchema;
+  expect(shown({ type: 'object' })).toEqual({ type: 'object' });
+  expect(shown({ type: 'string' })).toBeUndefined();
+});
+
+test('all agents of a host are offered where none are named', async () => {
+  await using shop = await openShop();
+  await using client = await connect('v1', { url: shop.url });
+  expect((await client.tools()).map(({ name }) => name)).toEqual(['puppet']);
+});
+
 describe('what a caller may be asked', () => {
   const asks = (more: object) =>
     formQuestion(
@@ -113,6 +199,15 @@ describe('what a caller may be asked', () => {
       );
     },
   );
+
+  test('a question without words has its title, or the name of who asks', () => {
+    const formOf = (more: object) => asks({ message: undefined, kind: 'elicitation', ...more });
+    expect(formOf({ agentPath: ['front', 'clerk'] })).toMatchObject({ form: { message: 'clerk asks' } });
+    const approval = { title: 'Pay 5', requestedBy: { id: 'anna' }, previewDigest: 'd', preview: [] };
+    expect(formOf({ kind: 'tool', name: 'pay', args: {}, approval })).toMatchObject({
+      form: { message: expect.stringContaining('Pay 5') },
+    });
+  });
 
   test('words where no form is given, a decision where a yes or a no is wanted', () => {
     expect(asks({ elicitation: 'user_input' })).toMatchObject({ form: { requestedSchema: { required: ['answer'] } } });
@@ -271,4 +366,28 @@ test.each(kinds)('%s: a call that another client has to run keeps a new message 
   const result = await client.call('puppet', { prompt: 'say hello', session_id });
   expect(textOf(result)).toContain('waits for an answer to an earlier question');
   expect(result).toMatchObject({ isError: true, _meta: { 'coxswain/open': [expect.any(String)] } });
+});
+
+test.each(['deny', 'park'] as const)('a caller that is lost while it is asked, where %s is the rule', async (rule) => {
+  await using shop = await openShop();
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const server = await serveMcpStdio(shop.host, { input, output, unanswerable: rule });
+  const sent = new Promise<void>((resolve) => {
+    let seen = '';
+    output.on('data', (chunk) => {
+      seen += String(chunk);
+      if (seen.includes('elicitation/create')) resolve();
+    });
+  });
+  const write = (message: object) => input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  write({ ...initialize, params: { ...initialize.params, capabilities: { elicitation: {} } } });
+  write({ method: 'notifications/initialized' });
+  write({ ...waits, params: { name: 'puppet', arguments: { prompt: 'call pay {"amount": 5}' } } });
+  await sent;
+  expect(await shop.host.approvals.list()).toHaveLength(1);
+  input.end();
+  await server.close();
+  await expect.poll(async () => (await shop.host.approvals.list()).length).toBe(rule === 'deny' ? 0 : 1);
+  expect(shop.runs).toEqual([]);
 });

@@ -227,6 +227,7 @@ describe('the name of an agent in the protocol', () => {
     ['at its longest', 'a'.repeat(64), 'a'.repeat(64)],
     ['longer: shortened, with a hash of the whole', 'a'.repeat(65), expect.stringMatching(/^a{53}_[0-9a-f]{10}$/)],
     ['with other letters: a legal form, with a hash', 'fröhlich', expect.stringMatching(/^fr_hlich_[0-9a-f]{10}$/)],
+    ['with several in a row: one sign for them', 'frööhlich ', expect.stringMatching(/^fr_hlich__[0-9a-f]{10}$/)],
   ])('%s', (_, name, wanted) => {
     expect(toolName(name)).toEqual(wanted);
     expect(toolName(name).length).toBeLessThanOrEqual(64);
