@@ -48,6 +48,7 @@ export type {
   RequestAnswer,
   SchemaLike,
   Session,
+  SessionFactory,
   SessionInput,
   SessionProvider,
   SessionSummary,
@@ -88,6 +89,7 @@ export type {
 export {
   Approvals,
   allowAll,
+  createSessionFactory,
   denyAll,
   loadPolicy,
   policyFor,

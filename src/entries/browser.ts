@@ -14,6 +14,7 @@ export const {
   CustomAgent,
   composeAgent,
   createHost,
+  createSessionFactory,
   denyAll,
   denyOverrides,
   fromAgent,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { strictestLimits } from '../../src/base/index.ts';
 import type { AgentDescriptor, AgentEvent, PriceTable } from '../../src/contracts/index.ts';
+import { costOf } from '../../src/contracts/index.ts';
 import { Budget, budgetOf } from '../../src/host/terms/budget.ts';
-import { costOf } from '../../src/host/terms/price.ts';
 
 const usage = (more: object) => ({ type: 'usage', ...more }) as AgentEvent & { type: 'usage' };
 const prices: PriceTable = { m: { input: 1, output: 2 } } as never;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PendingRequest, RequestAnswer, SessionInput } from '../../src/contracts/index.ts';
-import { asksNobody, PERMISSION_MODES, traitsOfMode } from '../../src/contracts/index.ts';
+import { asksNobody, onlyReads, PERMISSION_MODES, traitsOfMode } from '../../src/contracts/index.ts';
 import {
   callIdOf,
   isHostQuestion,
@@ -48,6 +48,10 @@ describe('permission modes', () => {
     const unknown = ['', 'toString', 'other'];
     expect(unknown.map(strictnessOf)).toEqual([2, 2, 2]);
     expect([...unknown, undefined].map(traitsOfMode)).toEqual([undefined, undefined, undefined, undefined]);
+  });
+
+  test('one alone only reads', () => {
+    expect([...PERMISSION_MODES, 'other', undefined].filter(onlyReads)).toEqual(['plan']);
   });
 
   test('one alone asks nobody', () => {

@@ -1,5 +1,5 @@
 import type { PendingRequest, RequestAnswer } from '../../contracts/index.ts';
-import { PERMISSION_MODES } from '../../contracts/index.ts';
+import { costOf, PERMISSION_MODES } from '../../contracts/index.ts';
 import { nearest } from '../../session/index.ts';
 import { argsWidth, questionLines } from '../questions/index.ts';
 import { argsLine, clean, lineWidth, oneLine, paint, usageError } from '../terminal/index.ts';
@@ -207,12 +207,13 @@ async function mode(talk: Conversation, rest: string): Promise<void> {
 
 async function usageOf(talk: Conversation): Promise<void> {
   const sum = { calls: 0, input: 0, output: 0, usd: 0 };
+  const { prices } = talk.frame.work.module;
   for await (const event of talk.session?.events() ?? []) {
     if (event.type !== 'usage') continue;
     sum.calls++;
     sum.input += event.inputTokens ?? 0;
     sum.output += event.outputTokens ?? 0;
-    sum.usd += event.cost?.usd ?? 0;
+    sum.usd += costOf(event, prices) ?? 0;
   }
   const cost = sum.usd > 0 ? `, ${sum.usd.toFixed(4)} USD` : '';
   talk.frame.screen.line(`${sum.calls} model calls, ${sum.input} tokens in, ${sum.output} tokens out${cost}`);

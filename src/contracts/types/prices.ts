@@ -1,4 +1,4 @@
-import type { Usage } from './events.ts';
+import type { Usage, UsageEvent } from './events.ts';
 
 /** USD per million tokens. */
 export interface Price {
@@ -29,4 +29,12 @@ export function tokenCost(usage: Usage, price: Price): number {
     written * (price.cacheWrite ?? price.input) +
     (usage.outputTokens ?? 0) * price.output;
   return sum / 1_000_000;
+}
+
+/** USD of one model call, as its event or the table has it; undefined where neither knows. */
+export function costOf(usage: UsageEvent, prices: PriceTable | undefined): number | undefined {
+  if (usage.cost) return usage.cost.usd;
+  const { model } = usage;
+  const price = model !== undefined && prices && Object.hasOwn(prices, model) ? prices[model] : undefined;
+  return price && tokenCost(usage, price);
 }

@@ -1,5 +1,5 @@
 import type { PermissionMode, PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
-import { asksNobody } from '../../contracts/index.ts';
+import { asksNobody, onlyReads, traitsOfMode } from '../../contracts/index.ts';
 import type { CheckedDecision } from '../../gate/index.ts';
 import { answeringAtOnce, evaluatePolicy, isForeign, withRedact } from '../../gate/index.ts';
 import type { Shape } from '../../session/index.ts';
@@ -46,10 +46,11 @@ export function presetPolicy(mode: PermissionMode = 'default', options: PresetOp
 function decidePreset(mode: string, request: PolicyRequest, options: PresetOptions): CheckedDecision {
   const { isReadOnly, isDestructive, kind } = traitsOf(request, options);
   if (isReadOnly) return allow(mode);
-  if (mode === 'plan') return deny(mode, 'Plan mode runs nothing that changes anything.');
+  if (onlyReads(mode)) return deny(mode, `In mode ${mode} nothing runs that changes anything.`);
   if (asksNobody(mode)) return deny(mode, 'This call needs approval and nobody is asked in this mode.');
   if (isDestructive) return ask(mode, 'The tool may destroy what cannot be brought back.');
-  if (mode === 'autonomous' || (mode === 'auto_edit' && editing.has(kind))) return allow(mode);
+  const unasked = traitsOfMode(mode)?.unasked;
+  if (unasked === 'all' || (unasked === 'edits' && editing.has(kind))) return allow(mode);
   return ask(mode, 'The tool may change something.');
 }
 
@@ -62,7 +63,7 @@ function traitsOf({ context }: PolicyRequest, { trustAnnotations = false }: Pres
 }
 
 /**
- * Puts a permission mode over any policy. `plan` denies what is not readOnly and `dont_ask` turns every ask into a
+ * Puts a permission mode over any policy. A mode that only reads (`plan`) denies what is not readOnly and `dont_ask` turns every ask into a
  * deny, whether `mode` or the request's context says so. `auto_edit` and `autonomous` allow what the mode allows,
  * where a preset asked; the ask of anybody else (a rule, its default) stays. What the policy hides stays hidden.
  */
@@ -75,9 +76,8 @@ export function applyMode(policy: PolicyEvaluator, mode: PermissionMode, options
   const moded = (decision: CheckedDecision, request: PolicyRequest): CheckedDecision => {
     const current = request.context?.permissionMode;
     if (decision.outcome === 'deny') return decision;
-    if ((mode === 'plan' || current === 'plan') && !traitsOf(request, options).isReadOnly) {
-      return decidePreset('plan', request, options);
-    }
+    const reading = [mode, current].find(onlyReads);
+    if (reading !== undefined && !traitsOf(request, options).isReadOnly) return decidePreset(reading, request, options);
     if (decision.outcome !== 'ask_user') return decision;
     const silent = [mode, current].find(asksNobody);
     if (silent !== undefined) {

@@ -1,7 +1,7 @@
 import type { AgentEvent, JsonSchema, PendingRequest, PriceTable, ToolResult, Usage } from '../../contracts/index.ts';
+import { costOf } from '../../contracts/index.ts';
 import { errorResult, readOutput } from '../../gate/index.ts';
 import { addUsage, StreamSummary } from '../../session/index.ts';
-import { costOf } from '../terms/index.ts';
 
 /** What a sub-agent's turn has come to, by its events. */
 export class SubagentTurn {

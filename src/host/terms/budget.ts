@@ -1,7 +1,7 @@
 import type { AgentDescriptor, AgentEvent, Limits, PriceTable, Usage } from '../../contracts/index.ts';
-import { CoxswainError, notesOf } from '../../contracts/index.ts';
+import { CoxswainError, costOf, notesOf } from '../../contracts/index.ts';
 import { strictestLimits } from '../../session/index.ts';
-import { costOf, usageOfSubagent } from './price.ts';
+import { usageOfSubagent } from './subagent-usage.ts';
 
 /** What a turn may still cost. */
 export class Budget {

@@ -13,7 +13,7 @@ import { callOf, namesOf, subagentPrompt } from '../../../src/host/subagents/sub
 import { ClosedCalls, closedRequest, SubagentEvents } from '../../../src/host/subagents/subagent-events.ts';
 import { SubagentSession, subagentThread } from '../../../src/host/subagents/subagent-session.ts';
 import { SubagentTurn } from '../../../src/host/subagents/subagent-turn.ts';
-import { usageOfSubagent } from '../../../src/host/terms/price.ts';
+import { usageOfSubagent } from '../../../src/host/terms/subagent-usage.ts';
 import type { Heeded } from '../../../src/session/index.ts';
 import { heed, hold, putQuestions } from '../../../src/session/index.ts';
 import { all } from '../kit.ts';
