@@ -104,13 +104,6 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     fileName: 'src/runtime/store/in-memory-session.ts',
-    line: 'if (this.#lent) {',
-    original: 'this.#lent',
-    mutated: ['true'],
-    reason: 'A copy that nobody needs differs in time and memory alone.',
-  },
-  {
-    fileName: 'src/runtime/store/in-memory-session.ts',
     line: 'session.joined = { own, app, user, state };',
     original: '{ own, app, user, state }',
     mutated: ['{}'],
