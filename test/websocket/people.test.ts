@@ -242,7 +242,13 @@ describe('people who hold no session', () => {
     expect(pay.runs).toEqual([]);
     const carl = await (await client(server, 'carl')).open('bot', { sessionId: 's' });
     const watched = carl.watch();
-    expect(await approver.approvals.decide(requestId, yes, { sessionId: 's', userId: 'carl' })).toMatchObject({
+    const carls = open.find(({ userId }) => userId === 'carl')?.request.approval;
+    // Kept with the question is what the other session showed.
+    await expect(approver.approvals.decide(requestId, yes, { sessionId: 's', userId: 'carl' })).rejects.toMatchObject({
+      code: 'E_PREVIEW_CHANGED',
+    });
+    const seen = { ...yes, previewDigest: carls?.previewDigest ?? '' };
+    expect(await approver.approvals.decide(requestId, seen, { sessionId: 's', userId: 'carl' })).toMatchObject({
       status: 'settled',
     });
     for await (const { type } of watched) if (type === 'stream_end') break;
