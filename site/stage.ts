@@ -50,7 +50,7 @@ export function stage(pages: readonly Page[], into: string, files: string): void
           return [href, `${relativeTo(route, at)}${anchor === undefined ? '' : `#${anchor}`}`];
         }),
     );
-    write(join(into, `${route || 'index'}.md`), asPage(text, links));
+    write(join(into, `${route || 'index'}.md`), asPage(path, text, links));
   }
 
   function addressOf(file: string): string {
@@ -92,9 +92,13 @@ function relativeTo(route: string, address: string): string {
   return way === '' ? './' : `${way}${slash}`;
 }
 
-function asPage(text: string, links: ReadonlyMap<string, string>): string {
+/** In a search, a page that explains a thing comes before the many that name it in passing. */
+const inPassing = /^(api-reference|docs\/decisions)\//;
+
+function asPage(path: string, text: string, links: ReadonlyMap<string, string>): string {
   const [, heading = ''] = /^# (.+)$/m.exec(text) ?? [];
-  const title = heading.replaceAll(/[`\\]/g, '');
+  // A changelog is written by a tool, which calls it as the package.
+  const title = path === 'CHANGELOG.md' ? 'Changelog' : heading.replaceAll(/[`\\]/g, '');
   const body = withoutTitle(text)
     .replaceAll(/\]\(([^()\s]+)\)/g, (whole, href: string) => {
       const to = links.get(href);
@@ -104,7 +108,8 @@ function asPage(text: string, links: ReadonlyMap<string, string>): string {
       const [, file] = /\bfile=(\S+)/.exec(words) ?? [];
       return `${indent}\`\`\`${language}${file === undefined ? '' : ` title="${file}"`}`;
     });
-  return `---\ntitle: ${JSON.stringify(title)}\n---\n${body}`;
+  const shown = inPassing.test(path) ? `<div data-pagefind-weight="0.2">\n\n${body}\n\n</div>\n` : body;
+  return `---\ntitle: ${JSON.stringify(title)}\n---\n${shown}`;
 }
 
 /** What follows the title. Behind a second title every heading is one lower: a page of the site has one. */
