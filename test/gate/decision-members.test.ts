@@ -44,6 +44,18 @@ describe('members of a decision', () => {
     expect(ask(approvers)).toEqual({ outcome: 'deny', reason, redact: [''] });
   });
 
+  test.each([
+    ['allow', 'aprovers', { roles: ['a'] }],
+    ['ask_user', 'expires_in', 60],
+    ['deny', 'redcat', ['/card']],
+  ])('%s with a member %s that does not exist is a deny that names it', (outcome, name, value) => {
+    expect(said({ outcome, reason: 'r', [name]: value })).toEqual({
+      outcome: 'deny',
+      reason: `The policy gave a decision with a malformed member: ${name} (there is no such member).`,
+      redact: [''],
+    });
+  });
+
   test('approvers go with a question', () => {
     const approvers = { roles: ['a'] };
     expect(said({ outcome: 'allow', approvers })).toMatchObject({

@@ -174,7 +174,9 @@ describe('an answer to a question of the host', () => {
   });
 
   test('that is to be remembered is about what was shown', async () => {
-    const remember = (args?: object) => decided({ kind: 'approve', remember: 0, ...(args ? { args } : {}) } as never);
+    const offers = { remember: [{ label: 'l', scope: 'session', rule: {} }] };
+    const remember = (args?: object) =>
+      decided({ kind: 'approve', remember: 0, ...(args ? { args } : {}) } as never, offers);
     expect(await remember()).toMatchObject({ remember: 0 });
     expect(await remember({ eur: 5 })).toMatchObject({ remember: 0, args: { eur: 5 } });
     expect(await codeOf(remember({ eur: 6 }))).toBe('E_WRONG_ANSWER');
@@ -306,6 +308,14 @@ const asks =
   (): Step => ({ kind: 'ask', question: question(approval) });
 
 describe('what an answer comes to', () => {
+  test('a yes to a question of the agent that is to be remembered is refused: it offers nothing', async () => {
+    const form = call({ requestId: 'q', kind: 'elicitation', elicitation: 'clarification' });
+    const given = { kind: 'approve', remember: 0 } as const;
+    const refused = await refusal(checks().checks.direct('q', form, given));
+    expect(refused).toMatchObject({ code: 'E_WRONG_ANSWER', message: expect.stringContaining('without remember') });
+    expect(await checks().checks.direct('q', form, { kind: 'approve' })).toEqual({ kind: 'approve' });
+  });
+
   test('to the newest question about a call: it is settled, and remembered where that was said', async () => {
     const option = { label: 'l', scope: 'session', rule: {} };
     const { session, stored, remembered } = sessionOf({ step: asks({ remember: [option] }) });
@@ -317,7 +327,11 @@ describe('what an answer comes to', () => {
     await answerHostedRequest(session, 'c', { kind: 'approve' });
     expect(stored[1]?.[0]).toBe('c#policy');
     await answerHostedRequest(session, 'c#policy', { kind: 'deny', remember: 0 } as never);
-    await answerHostedRequest(session, 'c#policy', { kind: 'approve', remember: 7 });
+    for (const index of [7, 1, -1]) {
+      const wrong = refusal(answerHostedRequest(session, 'c#policy', { kind: 'approve', remember: index }));
+      expect(await wrong).toMatchObject({ code: 'E_WRONG_ANSWER', message: expect.stringContaining('is no option') });
+    }
+    expect(stored).toHaveLength(3);
     expect(remembered).toHaveLength(1);
     const open = sessionOf({ step: asks({ remember: [option] }), settles: 'already_settled' });
     await answerHostedRequest(open.session, 'c#policy', { kind: 'approve', remember: 0 });

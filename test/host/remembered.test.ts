@@ -48,22 +48,26 @@ async function turn(session: AgentSession, scope: Scope | undefined = 'user'): P
 const hostOf = (agents: readonly LlmAgent[], options: Partial<Parameters<typeof createHost>[0]> = {}): AgentHost =>
   createHost({ app: 'shop', agents, policy: rulePolicy([]), sessions: new InMemorySessionService(), ...options });
 
-test.each(['constructor', '__proto__', '0', 0.5])(
-  'ATT-5 remember: %j is no option and is refused',
-  async (remember) => {
-    const ran: string[] = [];
-    const host = hostOf([caller('own', { tools: [send(ran, 'own')] })]);
-    const session = await host.open('own');
-    await run(session, 'go');
-    const [question] = await session.pending();
-    const answer = { kind: 'approve', remember } as unknown as RequestAnswer;
-    expect((await refusal(session.respond(question?.requestId ?? '', answer))).code).toBe('E_BAD_INPUT');
-    expect(await session.pending()).toHaveLength(1);
-    await session.respond(question?.requestId ?? '', { kind: 'approve' });
-    expect((await run(session, { kind: 'continue' })).reason).toBe('completed');
-    expect(ran).toEqual(['own']);
-  },
-);
+test.each([
+  ['constructor', 'E_BAD_INPUT'],
+  ['__proto__', 'E_BAD_INPUT'],
+  ['0', 'E_BAD_INPUT'],
+  [0.5, 'E_BAD_INPUT'],
+  [99, 'E_WRONG_ANSWER'],
+  [-1, 'E_WRONG_ANSWER'],
+])('ATT-5 remember: %j is no option and is refused', async (remember, code) => {
+  const ran: string[] = [];
+  const host = hostOf([caller('own', { tools: [send(ran, 'own')] })]);
+  const session = await host.open('own');
+  await run(session, 'go');
+  const [question] = await session.pending();
+  const answer = { kind: 'approve', remember } as unknown as RequestAnswer;
+  expect((await refusal(session.respond(question?.requestId ?? '', answer))).code).toBe(code);
+  expect(await session.pending()).toHaveLength(1);
+  await session.respond(question?.requestId ?? '', { kind: 'approve' });
+  expect((await run(session, { kind: 'continue' })).reason).toBe('completed');
+  expect(ran).toEqual(['own']);
+});
 
 describe('ATT-B4 always is said to a tool, not to its name', () => {
   test('tools of one name that two agents own: each is asked about', async () => {

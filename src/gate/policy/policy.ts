@@ -84,17 +84,19 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 
-/** Whoever answers may be another program: a malformed obligation is not a weaker one. */
+/** Whoever answers may be another program: an obligation that is malformed, or misspelt, is not a weaker one. */
 function checkDecision(value: unknown): CheckedDecision {
   if (!isObject(value)) return denied('The policy gave no decision.');
   const decision = value as PolicyDecision;
   const outcome = outcomeOf(decision.outcome);
   if (!outcome) return denied(`The policy gave an unknown outcome: ${cut(String(JSON.stringify(decision.outcome)))}.`);
+  const unknown = Object.keys(decision).find((name) => !members.has(name));
+  if (unknown !== undefined) return malformed(`${cut(unknown)} (there is no such member)`);
   const fault =
     outcome === 'deny'
       ? faultOfObligations({ redact: decision.redact } as PolicyDecision, outcome)
       : faultOfObligations(decision, outcome);
-  if (fault !== undefined) return denied(`The policy gave a decision with a malformed member: ${fault}.`);
+  if (fault !== undefined) return malformed(fault);
   const isProper = outcome === decision.outcome && words.every((word) => isAbsentOr('string', decision[word]));
   if (isProper) return decision as CheckedDecision;
   const proper: CheckedDecision = { ...decision, outcome };
@@ -109,6 +111,18 @@ function outcomeOf(value: unknown): PolicyOutcome | undefined {
 
 const words = ['reason', 'hint', 'ruleId'] as const;
 
+const members: ReadonlySet<string> = new Set(
+  Object.keys({
+    outcome: true,
+    reason: true,
+    hint: true,
+    ruleId: true,
+    approvers: true,
+    expiresIn: true,
+    redact: true,
+  } satisfies Record<keyof PolicyDecision, true>),
+);
+
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for a time that is none */
 export function checkConfirmation({ expiresIn }: ConfirmationRequest): void {
   if (expiresIn === undefined || isSeconds(expiresIn)) return;
@@ -120,6 +134,8 @@ export function checkConfirmation({ expiresIn }: ConfirmationRequest): void {
 function denied(reason: string): CheckedDecision {
   return asUnanswered({ outcome: 'deny', reason, redact: [''] });
 }
+
+const malformed = (member: string) => denied(`The policy gave a decision with a malformed member: ${member}.`);
 
 /** The decision, which hides these as well. */
 export function withRedact<T extends PolicyDecision>(decision: T, redact: readonly string[] | undefined): T {

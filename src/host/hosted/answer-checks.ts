@@ -59,6 +59,7 @@ export class AnswerChecks {
     if (stored.remember !== undefined && changed.remember) {
       throw previewChanged('what can be remembered has changed since it was shown, so answer without remember');
     }
+    assertOffered(question.requestId, stored.remember, question.approval.remember.length);
     const args = await this.#checkEdited(request, stored.args);
     if (stored.remember !== undefined && args && canonicalJson(args) !== canonicalJson(question.args)) {
       const message = `the edited arguments are for this one run of ${question.name}: answer without remember`;
@@ -120,6 +121,9 @@ export class AnswerChecks {
     if (isHostQuestion(requestId)) await this.#assertOpen(requestId, request);
     if (request?.kind === 'elicitation' && answer.kind === 'approve' && answer.args) {
       await this.#checkEditedOf(request, answer.args, answer.by ?? this.#frame.principal);
+    }
+    if (request?.kind === 'elicitation' && answer.kind === 'approve' && !isHostQuestion(requestId)) {
+      assertOffered(requestId, answer.remember, 0);
     }
     if (request?.handledBy === 'agent' && request.kind !== 'tool') await this.#agentsOwn(requestId, request, answer);
     if (request?.kind !== 'tool' || requestId !== request.callId) return answer;
@@ -201,6 +205,17 @@ export class AnswerChecks {
     }
     return false;
   }
+}
+
+/**
+ * Whoever wants a yes to be remembered must not take it for granted where nothing is.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_WRONG_ANSWER`
+ */
+function assertOffered(requestId: string, index: number | undefined, offered: number): void {
+  if (index === undefined || (index >= 0 && index < offered)) return;
+  const which = offered === 0 ? 'answer without remember' : `give a number from 0 to ${offered - 1}, or none`;
+  const message = `remember: ${index} is no option of ${requestId}, which offers ${offered}: ${which}`;
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_WRONG_ANSWER', message, { details: { requestId } });
 }
 
 function previewChanged(what: string): CoxswainError {

@@ -76,13 +76,12 @@ export function policyFor<const T extends readonly AnyTool[]>(
   };
 }
 
-/** What is no verdict is handed on as it is: the gate reads it as a deny, and says what it was. */
+/** What is no verdict, or says more than one does, is handed on as it is: the gate judges it, and says what it was. */
 function decision(action: string, said: unknown, otherwise: PolicyVerdict): PolicyDecision {
   if (said === undefined) return { outcome: outcomeOf(otherwise), ruleId: 'otherwise' };
   const ruleId = `tool:${action}`;
   if (typeof said !== 'object' || said === null) return { outcome: outcomeOf(said), ruleId };
-  const { outcome, reason } = said as Partial<ReasonedVerdict>;
-  return { outcome: outcomeOf(outcome), ruleId, ...(typeof reason === 'string' ? { reason } : {}) };
+  return { ...said, outcome: outcomeOf((said as Partial<ReasonedVerdict>).outcome), ruleId };
 }
 
 const outcomeOf = (said: unknown): PolicyDecision['outcome'] =>

@@ -72,6 +72,8 @@ describe('policyFor', () => {
     ['says what is no verdict', () => 'yes'],
     ['says null', () => null],
     ['says what is no verdict with a reason', () => ({ outcome: true, reason: 'r' })],
+    ['misspells what it obliges to', () => ({ outcome: 'allow', aprovers: { roles: ['cfo'] } })],
+    ['obliges to what goes with a question', async () => ({ outcome: 'allow', approvers: { roles: ['cfo'] } })],
   ])('a function that %s is a deny', async (_, verdict) => {
     expect(await outcome(policyFor(tools, { pay: verdict as never }), request('pay'))).toBe('deny');
   });
