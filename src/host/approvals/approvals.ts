@@ -102,8 +102,11 @@ export class Approvals implements Holder {
     checkRequestId(requestId);
     checkOptions<ApprovalPlace>(place, 'approvals: place', placeShape);
     const found: OpenApproval[] = [];
-    for (const one of await placesOf(this.#host, requestId, place)) {
-      found.push(...(await this.#openAt(one)).filter(({ request }) => request.requestId === requestId));
+    for await (const places of placesOf(this.#host, requestId, place)) {
+      for (const one of places) {
+        found.push(...(await this.#openAt(one)).filter(({ request }) => request.requestId === requestId));
+      }
+      if (found.length > 0) break;
     }
     return found;
   }
@@ -167,9 +170,15 @@ export class Approvals implements Holder {
 
   /** Sessions in which this question is open; the caller gives them back. */
   async *#asking(requestId: string, place: ApprovalPlace): AsyncGenerator<BorrowedSession, void> {
-    for (const one of await placesOf(this.#host, requestId, place)) {
-      const borrowed = await this.#borrowAsking(one, requestId);
-      if (borrowed) yield borrowed;
+    for await (const places of placesOf(this.#host, requestId, place)) {
+      let isFound = false;
+      for (const one of places) {
+        const borrowed = await this.#borrowAsking(one, requestId);
+        if (!borrowed) continue;
+        isFound = true;
+        yield borrowed;
+      }
+      if (isFound) return;
     }
   }
 

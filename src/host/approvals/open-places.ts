@@ -46,8 +46,16 @@ export async function withoutSubagents<T extends SessionPlace>(host: Places, ses
   return sessions.filter(({ userId, sessionId }) => !below.has(nameOf(userId, sessionId)));
 }
 
-/** Where a question of this id may be open: of sessions that others have called, their callers' instead. */
-export async function placesOf(host: Places, requestId: string, place: ApprovalPlace): Promise<SessionPlace[]> {
+/**
+ * Where a question of this id may be open: of sessions that others have called, their callers' instead. First where
+ * the index has its call; then everywhere else, as a sub-agent may keep its sessions where no index tells of them. The
+ * second is for whoever has found nothing in the first: it is every session with an open call.
+ */
+export async function* placesOf(
+  host: Places,
+  requestId: string,
+  place: ApprovalPlace,
+): AsyncGenerator<SessionPlace[], void> {
   const { userId, sessionId } = place;
   // A session is named: it, and those that may have called it.
   const ids = sessionId === undefined ? [undefined] : [sessionId, ...prefixesOf(sessionId)];
@@ -62,8 +70,11 @@ export async function placesOf(host: Places, requestId: string, place: ApprovalP
     sessionId === undefined ? (one.calls?.some((call) => wanted.has(call)) ?? true) : one.sessionId === sessionId,
   );
   const callers = sessionId === undefined ? asking.flatMap((one) => callersOf(one, byName)) : open;
-  const roots = await withoutSubagents(host, [...new Set([...asking, ...callers])]);
-  return roots.filter((one) => isAt(one, place));
+  const first = new Set<SessionPlace>([...asking, ...callers]);
+  const roots = async (places: readonly SessionPlace[]) =>
+    (await withoutSubagents(host, places)).filter((one) => isAt(one, place));
+  yield roots([...first]);
+  if (sessionId === undefined) yield (await roots(open)).filter((one) => !first.has(one));
 }
 
 export function isAt(here: SessionPlace, place: ApprovalPlace): boolean {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { SessionInput } from '../../../src/contracts/index.ts';
-import { allowAll, run } from '../../../src/index.ts';
+import { allowAll, createHost, fromAgent, LlmAgent, rulePolicy, run, subagentTool } from '../../../src/index.ts';
+import type { Script } from '../../../src/testing/index.ts';
+import { ScriptedModel } from '../../../src/testing/index.ts';
 import { brief, endOf, notingTool, ofType, policyOf, results, say } from '../kit.ts';
 import { askExpert, team } from './kit.ts';
 
@@ -163,3 +165,25 @@ test.each<[string, (requestId: string) => SessionInput, string]>([
     expect(pay.runs).toHaveLength(2);
   },
 );
+
+test('a question of a sub-agent whose sessions are in no index of the host is found by its id alone', async () => {
+  const pay = notingTool('pay');
+  const model = (...said: Script[]) => new ScriptedModel(said);
+  const expert = new LlmAgent({ name: 'expert', model: model({ calls: [['pay', { n: 1 }]] }, 'paid') });
+  const host = createHost({
+    app: 'shop',
+    agents: [new LlmAgent({ name: 'boss', model: model(askExpert, 'done') })],
+    tools: [pay.tool, subagentTool(fromAgent(expert))],
+    policy: rulePolicy([{ tool: 'expert', outcome: 'allow' }]),
+  });
+  const session = await host.open('boss');
+  await run(session, 'pay');
+  const [listed] = await host.approvals.list();
+  const requestId = listed?.request.requestId ?? '';
+  expect(await host.approvals.get(requestId)).toEqual(listed);
+  expect(await host.approvals.get('nobody#policy')).toBeUndefined();
+  const settlement = await host.approvals.decide(requestId, { kind: 'approve' }, { by: { id: 'local' } });
+  expect(settlement).toMatchObject({ status: 'settled' });
+  await host.idle();
+  expect(pay.runs).toEqual([{ n: 1 }]);
+});
