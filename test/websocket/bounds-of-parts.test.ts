@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { AgentEvent } from '../../src/contracts/index.ts';
+import type { AgentEvent, OpenRequest, PendingRequest } from '../../src/contracts/index.ts';
 import { CoxswainError, RPC_CODES } from '../../src/contracts/index.ts';
+import { fittingPending, fittingQuestion } from '../../src/host/connection/protocol/fitting-requests.ts';
 import { readIncoming } from '../../src/host/connection/protocol/incoming.ts';
 import {
   errorText,
@@ -242,5 +243,50 @@ describe('what goes back', () => {
       ...{ id: 'e', timestamp: 't', sessionId: 's', streamId: 'r', type: 'stream_end', reason: 'completed', data: {} },
       _meta: { oversized: { type: 'stream_end', bytes: expect.any(Number) } },
     });
+  });
+});
+
+describe('questions in a message', () => {
+  const asked = (requestId: string, length: number, more: object = {}) => {
+    const preview = length > 0 ? [{ type: 'text', text: 'p'.repeat(length) }] : [];
+    const approval = { title: 't', preview, previewDigest: `d-${requestId}`, requestedBy: { id: 'ann' }, remember: [] };
+    return {
+      requestId,
+      kind: 'elicitation',
+      args: { n: 1 },
+      message: 'm',
+      approval,
+      ...more,
+    } as unknown as OpenRequest;
+  };
+  const lengths = (requests: readonly PendingRequest[]) =>
+    requests.map(({ approval }) => JSON.stringify(approval?.preview ?? []).length > 1_000);
+
+  test('the largest previews give way until the rest fits; arguments stay', () => {
+    const pending = [asked('a', 3_000), asked('b', 9_000), asked('c', 6_000), asked('d', 0)];
+    expect(fittingPending(pending, 40_000)).toEqual(pending);
+    expect(lengths(fittingPending(pending, 14_000))).toEqual([true, false, true, false]);
+    const least = fittingPending(pending, 5_000);
+    expect(lengths(least)).toEqual([false, false, false, false]);
+    expect(least.map(({ args }) => args)).toEqual(pending.map(({ args }) => args));
+    expect(least[1]?.approval).toMatchObject({
+      previewDigest: 'd-b',
+      preview: [{ text: expect.stringContaining('d-b') }],
+    });
+    const host = [asked('a', 0, { args: { n: 'n'.repeat(9_000) } })];
+    expect(fittingPending(host, 5_000)).toEqual(host);
+  });
+
+  test('people are told of one whose arguments are too large that they are not shown', () => {
+    const large = { request: asked('a', 9_000, { args: { n: 'n'.repeat(9_000) }, context: { c: 'c' } }) };
+    expect(fittingQuestion(large, 40_000)).toBe(large);
+    const { request } = fittingQuestion(large, 5_000);
+    expect(request).toMatchObject({ requestId: 'a', args: {}, approval: { title: 't', previewDigest: 'd-a' } });
+    expect(request.message).toMatch(/^Not shown: .* arguments .* digest d-a\.$/);
+    expect(request).not.toHaveProperty('context');
+    const bare = {
+      request: { ...asked('a', 0), approval: undefined, message: 'm'.repeat(9_000) } as never as OpenRequest,
+    };
+    expect(fittingQuestion(bare, 5_000).request.message).toMatch(/may have\.$/);
   });
 });

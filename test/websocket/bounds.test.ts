@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { OpenApproval } from '../../src/host/approvals/index.ts';
 import { BackPressure } from '../../src/host/connection/stream/back-pressure.ts';
 import type { Transport } from '../../src/host/websocket/index.ts';
 import { DEFAULT_LIMITS, serve } from '../../src/host/websocket/index.ts';
@@ -166,6 +167,46 @@ describe('what a server keeps for a client is bounded', () => {
     const raw = await Raw.ready(small.url);
     await raw.ask('session/attach', { agent: 'bot', sessionId, history: false });
     await expect(raw.ask('session/pending', { sessionId })).rejects.toMatchObject({ code: 'E_TOO_LARGE' });
+    // Only the arguments are large: a host that asks for them judges them, people are told.
+    const { approvals } = (await raw.ask('approvals/list')) as { approvals: OpenApproval[] };
+    const [shown] = approvals;
+    expect(shown?.request).toMatchObject({ requestId: first[1]?.request.requestId, name: 'pay', args: {} });
+    expect(shown?.request.message).toContain('Not shown: what it is about, its arguments among it,');
+  });
+
+  test('a question whose preview does not fit into a message is shown without it, in each list and to who watches', async () => {
+    const preview = () => [{ type: 'text' as const, text: 'p'.repeat(30_000) }];
+    const pay = notingTool('pay', { preview });
+    const small = notingTool('note');
+    const { host } = hostOf(bot([{ calls: [['note', {}]] }, { calls: [['pay', { eur: 5 }]] }, 'done']), {
+      tools: [pay.tool, small.tool],
+      policy: policyOf({ pay: 'ask_user', note: 'ask_user' }),
+    });
+    const server = await serving(host, { limits: { maxPayload: 16 * 1024 } });
+    const anna = await client(server);
+    const raw = await Raw.ready(server.url);
+    await raw.ask('approvals/watch');
+    for await (const _ of (await host.open('bot', { userId: 'anna' })).stream('note'));
+    const session = await host.open('bot', { userId: 'anna' });
+    for await (const _ of session.stream('pay'));
+    const [own] = await session.pending();
+    const digest = own?.approval?.previewDigest;
+    const text = expect.stringMatching(`^Not shown: its preview has 30\\d+ bytes, .* digest ${digest}\\.$`);
+    const fits = { args: { eur: 5 }, approval: { previewDigest: digest, preview: [{ type: 'text', text }] } };
+    const told = await raw.until(
+      (message) => message.method === 'approvals/open' && JSON.stringify(message).includes(`"${own?.requestId}"`),
+    );
+    expect(told).toMatchObject({ params: { approval: { request: fits } } });
+    expect((await anna.approvals.list()).map(({ request }) => request.name)).toEqual(['note', 'pay']);
+    expect((await anna.approvals.list())[1]?.request).toMatchObject(fits);
+    await raw.ask('session/attach', { agent: 'bot', sessionId: session.id, history: false });
+    expect(await raw.ask('session/pending', { sessionId: session.id })).toMatchObject({ pending: [fits] });
+    await anna.approvals.decide(own?.requestId ?? '', {
+      kind: 'approve',
+      ...(digest ? { previewDigest: digest } : {}),
+    });
+    await host.idle();
+    expect(pay.runs).toEqual([{ eur: 5 }]);
   });
 
   test('WS-17 connections of one principal are bounded, however their token comes; others come in', async () => {

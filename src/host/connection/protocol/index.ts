@@ -1,5 +1,6 @@
 /** JSON-RPC, messages, limits. */
 export { Counts } from './counts.ts';
+export { fittingPending, fittingQuestion } from './fitting-requests.ts';
 export { readIncoming } from './incoming.ts';
 export { errorText, noticeText, protocolError, resultText, wireError } from './json-rpc.ts';
 export type { ServerLimits } from './limits.ts';

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../../contracts/index.ts';
 
-/** Bytes of a frame around its event, generously. */
-const ENVELOPE = 2048;
+/** Bytes of a frame around what it carries, generously. */
+export const ENVELOPE = 2048;
 
 /**
  * JSON of an event, or, where that is more than a peer takes, of an error event in its place: same id, cursor and

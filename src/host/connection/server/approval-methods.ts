@@ -1,5 +1,7 @@
 import type { RequestAnswer } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
+import type { OpenApproval } from '../../approvals/index.ts';
+import { fittingQuestion } from '../protocol/index.ts';
 import type { Caller, Handlers } from './caller.ts';
 import type { ServedApprovals } from './served.ts';
 
@@ -47,12 +49,13 @@ export const approvalMethods: Handlers<'approvals/list' | 'approvals/watch' | 'a
   },
 };
 
-async function tell(connection: Caller, questions: AsyncIterable<object>): Promise<void> {
+async function tell(connection: Caller, questions: AsyncIterable<OpenApproval>): Promise<void> {
   try {
     for await (const approval of questions) {
       await connection.room();
       if (connection.isClosed) return;
-      connection.notify('approvals/open', { approval });
+      const { maxPayload } = connection.hub.options.limits;
+      connection.notify('approvals/open', { approval: fittingQuestion(approval, maxPayload / 2) });
     }
   } catch (error) {
     connection.hub.options.warn('open questions could not be watched', error);
@@ -60,12 +63,16 @@ async function tell(connection: Caller, questions: AsyncIterable<object>): Promi
 }
 
 /** The oldest ones that fit into one answer: those behind them come up once these are decided. */
-function fitting<T>(items: readonly T[], maxBytes: number): T[] {
+function fitting(questions: readonly OpenApproval[], maxBytes: number): OpenApproval[] {
+  const shown: OpenApproval[] = [];
   let left = maxBytes;
-  return items.filter((item, index) => {
-    if (left > 0) left -= Buffer.byteLength(JSON.stringify(item));
-    return left >= 0 || index === 0;
-  });
+  for (const question of questions) {
+    const small = fittingQuestion(question, maxBytes);
+    left -= Buffer.byteLength(JSON.stringify(small));
+    if (left < 0 && shown.length > 0) break;
+    shown.push(small);
+  }
+  return shown;
 }
 
 function approvals({ hub }: Caller): ServedApprovals {

@@ -1,5 +1,5 @@
 import type { AgentEvent, RpcMethod } from '../../../contracts/index.ts';
-import { fittingEvent } from '../protocol/index.ts';
+import { fittingEvent, fittingPending } from '../protocol/index.ts';
 import { approvalMethods } from './approval-methods.ts';
 import type { Caller, Handlers } from './caller.ts';
 import { controlMethods } from './control-methods.ts';
@@ -31,8 +31,9 @@ const readMethods: Handlers<
     const { session } = connection.held(sessionId).channel;
     const pending = await session.pending();
     // The client of a bare executor is its host.
-    const standing = connection.hub.served.kind === 'executor' ? await session.standing?.() : undefined;
-    return { pending, ...(standing ? { standing } : {}) };
+    const { served, options } = connection.hub;
+    const standing = served.kind === 'executor' ? await session.standing?.() : undefined;
+    return { pending: fittingPending(pending, options.limits.maxPayload), ...(standing ? { standing } : {}) };
   },
 
   'session/events': async (connection, { sessionId, after, limit = PAGE }) => {
