@@ -44,7 +44,7 @@ export function sessionsOf(subject: Subject, setup: Setup): Sessions {
     async arrive(text) {
       const { importSession } = await import('../src/adapters/stores/common/maintenance.ts');
       const other = new InMemorySessionService();
-      const { key } = await importSession(other, scope, text.split('\n'), { sameId: true, settle: () => [] });
+      const { key } = await importSession(other, scope, text.split('\n'), { sameId: true });
       const session = await opener(other)(key.id);
       return { session, discard: async () => session[Symbol.asyncDispose]() };
     },

@@ -55,7 +55,7 @@ export function addSessions(program: Command, result: Result): void {
   add('import', 'add a session that was exported', ' session.jsonl --store postgres://db/app')
     .argument('[file]', 'default stdin')
     .option('--id <id>', 'its id here; default the one that it had')
-    .option('--keep-open', 'leave its calls open, with the answers given; never so if the original is in this store')
+    .option('--no-keep-open', 'settle its open calls; always so if the original is in this store')
     .action(async (file: string | undefined, flags) => {
       result.code = await (await import('./commands/sessions-copy.ts')).importLines(file, flags);
     });

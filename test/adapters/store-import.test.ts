@@ -4,12 +4,9 @@ import { project } from '../../src/adapters/adk/index.ts';
 import { exportSession, importSession } from '../../src/adapters/stores/common/maintenance.ts';
 import type { SqliteSessionService } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
-import { defineTool, isCoxswainError } from '../../src/contracts/index.ts';
-import { createHost, LlmAgent, rulePolicy, run } from '../../src/index.ts';
+import { isCoxswainError } from '../../src/contracts/index.ts';
 import type { Event, SessionService } from '../../src/runtime/index.ts';
 import { InMemorySessionService, LiveSession, verifyLog } from '../../src/runtime/index.ts';
-import type { Script } from '../../src/testing/index.ts';
-import { ScriptedModel } from '../../src/testing/index.ts';
 import { collect } from '../runtime/kit.ts';
 import { answer, call, change, event, fullEvent, key } from '../suites/session-service.ts';
 
@@ -97,13 +94,13 @@ describe('files that are no export, or were changed by somebody', () => {
     }
     expect(await store.list(scope)).toEqual([]);
     const marked = [`\ufeff${lines[0]}`, '', ...lines.slice(1), ''];
-    expect((await importSession(store, scope, marked)).lastSeq).toBe(6);
+    expect((await importSession(store, scope, marked)).lastSeq).toBe(5);
   });
 });
 
 describe('the lines of an export', () => {
   const header = { format: 'coxswain.session', version: 2, key, initialState: {}, createdAt: 5 };
-  const ofRun = { turnId: 't1', invocationId: 'i1', streamId: 'x1' };
+  const run = { turnId: 't1', invocationId: 'i1', streamId: 'x1' };
   const quiet = { stateDelta: {}, artifactDelta: {}, escalate: false, skipSummarization: false };
   const plain = { path: '', partial: false, turnComplete: true, longRunningToolIds: [] };
   const words = (text: string) => ({ role: 'user' as const, parts: [{ type: 'text' as const, text }] });
@@ -130,17 +127,17 @@ describe('the lines of an export', () => {
 
   test('what the events of a run have in common is said once, and nothing of what most have alike', async () => {
     const [first, ...lines] = await exported([
-      event('e1', { ...ofRun, author: 'user', content: words('hi'), actions: { turn: { start: 'bot' } } }),
-      event('e2', { ...ofRun, path: '/0', turnComplete: false, longRunningToolIds: ['c1'], model: 'm' }),
-      event('e3', { ...ofRun, streamId: 'x2', actions: { stateDelta: { n: null }, artifactDelta: { f: 1 } } }),
-      event('e4', { ...ofRun, streamId: 'x2', actions: { escalate: true, skipSummarization: true } }),
+      event('e1', { ...run, author: 'user', content: words('hi'), actions: { turn: { start: 'bot' } } }),
+      event('e2', { ...run, path: '/0', turnComplete: false, longRunningToolIds: ['c1'], model: 'm' }),
+      event('e3', { ...run, streamId: 'x2', actions: { stateDelta: { n: null }, artifactDelta: { f: 1 } } }),
+      event('e4', { ...run, streamId: 'x2', actions: { escalate: true, skipSummarization: true } }),
       event('e5', { turnId: 't1' }),
     ]);
     expect(first).toMatchObject({ ...header, createdAt: expect.any(Number), lastSeq: 5 });
     const own = (id: string, author = 'bot') => ({ id, author, timestamp: at });
     expect(lines).toEqual([
       {
-        ...ofRun,
+        ...run,
         seq: 1,
         events: [
           { ...own('e1', 'user'), content: words('hi'), actions: { turn: { start: 'bot' } } },
@@ -148,7 +145,7 @@ describe('the lines of an export', () => {
         ],
       },
       {
-        ...ofRun,
+        ...run,
         streamId: 'x2',
         seq: 3,
         events: [
@@ -165,7 +162,7 @@ describe('the lines of an export', () => {
     await store.create(key);
     const live = await LiveSession.open(store, key);
     const lease = await live.lease();
-    await live.commit([event('t1', { ...ofRun, author: 'user', actions: { turn: { start: 'bot' } } })], lease.epoch);
+    await live.commit([event('t1', { ...run, author: 'user', actions: { turn: { start: 'bot' } } })], lease.epoch);
     for (const audited of [call('e1', 'c1'), answer('e2', 'c1'), fullEvent('e3')])
       await live.commit([audited], lease.epoch);
     await lease.release();
@@ -174,12 +171,12 @@ describe('the lines of an export', () => {
     const other = new InMemorySessionService({ chained: true });
     await importSession(other, key, lines);
     const events = (await other.get(key))?.events ?? [];
-    expect(verifyLog(events)).toMatchObject({ ok: true, linked: 4 });
+    expect(verifyLog(events)).toMatchObject({ ok: true, linked: 3 });
     expect(verifyLog(events.map((one) => (one.id === 'e2' ? { ...one, author: 'eve' } : one))).ok).toBe(false);
   });
 
   test('a line has a bounded number of events', async () => {
-    const many = Array.from({ length: 40 }, (_, n) => event(`e${n}`, ofRun));
+    const many = Array.from({ length: 40 }, (_, n) => event(`e${n}`, run));
     const lines = (await exported(many)).slice(1) as { seq: number; events: unknown[] }[];
     expect(lines.map(({ seq, events }) => [seq, events.length])).toEqual([
       [1, 16],
@@ -189,8 +186,8 @@ describe('the lines of an export', () => {
   });
 
   test('version 1, with a line for each event that says all of it, is read', async () => {
-    const one = { ...ofRun, ...plain, id: 'e1', seq: 1, author: 'user', timestamp: at, content: words('hi') };
-    const two = { ...ofRun, ...plain, id: 'e2', seq: 2, author: 'bot', timestamp: at, later: { version: true } };
+    const one = { ...run, ...plain, id: 'e1', seq: 1, author: 'user', timestamp: at, content: words('hi') };
+    const two = { ...run, ...plain, id: 'e2', seq: 2, author: 'bot', timestamp: at, later: { version: true } };
     const events = [
       { ...one, actions: { ...quiet, turn: { start: 'bot' } } },
       { ...two, actions: quiet },
@@ -209,9 +206,9 @@ describe('the lines of an export', () => {
     const asked = (...events: unknown[]) =>
       refusal([
         { ...header, lastSeq: events.length },
-        { ...ofRun, seq: 1, events },
+        { ...run, seq: 1, events },
       ]);
-    expect(await asked(own)).toEqual([{ ...ofRun, ...plain, ...own, seq: 1, actions: quiet }]);
+    expect(await asked(own)).toEqual([{ ...run, ...plain, ...own, seq: 1, actions: quiet }]);
     expect(await asked(own, { ...own, id: 7 })).toContain('line 2 is no event, where event 2 belongs: look at its id');
     expect(await asked({ ...own, actions: { turn: {} } })).toContain('look at its actions.turn');
     expect(await asked({ ...own, actions: [] })).toContain('look at its actions');
@@ -224,12 +221,12 @@ describe('the lines of an export', () => {
     const inherited = JSON.parse('{"id":"e1","author":"bot","timestamp":1,"__proto__":{"content":{}}}');
     expect(await asked(inherited)).toContain('look at its __proto__');
     for (const line of [
-      { ...ofRun, seq: 1 },
-      { ...ofRun, events: [own] },
-      { ...ofRun, turnId: 1, seq: 1, events: [own] },
+      { ...run, seq: 1 },
+      { ...run, events: [own] },
+      { ...run, turnId: 1, seq: 1, events: [own] },
     ])
       expect(await refusal([{ ...header, lastSeq: 1 }, line])).toContain('line 2 has no events');
-    const twice = { ...ofRun, seq: 1, events: [own] };
+    const twice = { ...run, seq: 1, events: [own] };
     expect(await refusal([{ ...header, lastSeq: 2 }, twice, twice])).toContain('line 3 has event 1 where 2 belongs');
   });
 });
@@ -248,7 +245,7 @@ describe('CASE-S1 importing an old copy leaves the shared state of its new place
     const lines = await collect(exportSession(store, key));
     await store.append(key, [set('e3', 'new')]);
     const copy = { ...key, id: 'copy' };
-    const record = await importSession(store, copy, lines, { settle: () => [] });
+    const record = await importSession(store, copy, lines);
     expect(record).toMatchObject({
       title: 'T',
       lastSeq: 2,
@@ -274,40 +271,4 @@ describe('CASE-S1 importing an old copy leaves the shared state of its new place
     await expect(importSession(other, key, lines)).rejects.toMatchObject({ code: 'E_UNSUPPORTED' });
     expect(await other.list({ app: key.app })).toEqual([]);
   });
-});
-
-test('a call that was answered runs in no import, unless somebody says so', async () => {
-  const runs: unknown[] = [];
-  const pay = defineTool({
-    name: 'pay',
-    description: 'Pays.',
-    inputSchema: { type: 'object' },
-    execute: () => void runs.push('paid'),
-  });
-  const hostOver = (sessions: SessionService, ...said: Script[]) => {
-    const agents = [new LlmAgent({ name: 'bot', model: new ScriptedModel(said) })];
-    return createHost({ app: 'shop', agents, tools: [pay], policy: rulePolicy([]), sessions });
-  };
-  const first = new InMemorySessionService();
-  const asking = await hostOver(first, { calls: [['pay', {}]] }).open('bot');
-  await run(asking, 'go');
-  const [question] = await asking.pending();
-  await asking.respond(question?.requestId ?? '', { kind: 'approve' });
-  const own = { app: 'shop', userId: 'local' };
-  const lines = await collect(exportSession(first, { ...own, id: asking.id }));
-  const second = new InMemorySessionService();
-  for (const id of ['a', 'b']) {
-    const { key: copy } = await importSession(second, { ...own, id }, lines);
-    expect(await second.openCalls(copy)).toEqual([]);
-    const session = await hostOver(second, 'what now?').open('bot', { sessionId: id });
-    expect(await session.pending()).toEqual([]);
-    await run(session, 'and now?');
-    const [end] = (await collect(session.events())).filter(({ type }) => type === 'tool_response');
-    expect(JSON.stringify(end)).toContain('the session was imported');
-  }
-  expect(runs).toEqual([]);
-  await importSession(second, { ...own, id: 'moved' }, lines, { settle: () => [] });
-  const moved = await hostOver(second, 'done').open('bot', { sessionId: 'moved' });
-  await run(moved, { kind: 'continue' });
-  expect(runs).toEqual(['paid']);
 });

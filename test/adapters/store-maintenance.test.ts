@@ -16,7 +16,6 @@ import { answer, call, change, event, fullEvent, key, other, refusalOf } from '.
 import type { TestDatabase } from './databases.ts';
 import { kyselySqlite, shared } from './databases.ts';
 
-const asItWas = { settle: () => [] };
 const turn = (id: string) => event(id, { author: 'user', actions: { turn: { start: 'bot' } } });
 
 for (const server of [...shared, kyselySqlite]) {
@@ -86,7 +85,7 @@ for (const server of [...shared, kyselySqlite]) {
         const fork = await service.fork(key, { settle: () => [] });
         expect(await callsOf(fork.key)).toEqual(['long']);
         expect(fork.state).toEqual((await service.get(key))?.state);
-        const copy = await importSession(service, { app: 'shop', userId: 'ann' }, exportSession(service, key), asItWas);
+        const copy = await importSession(service, { app: 'shop', userId: 'ann' }, exportSession(service, key));
         expect(await callsOf(copy.key)).toEqual(['long']);
         expect((await service.get(copy.key))?.state).toEqual(fork.state);
       });
@@ -115,7 +114,7 @@ for (const server of [...shared, kyselySqlite]) {
       await service.append(key, [change('e4', { 'app:a': 'last' })]);
       const out = await collect(exportSession(service, key));
       expect(out.join('')).not.toContain('\n');
-      const copy = await importSession(service, { app: 'shop', userId: 'bob', id: 'copy' }, [...out, ''], asItWas);
+      const copy = await importSession(service, { app: 'shop', userId: 'bob', id: 'copy' }, [...out, '']);
       expect(copy).toMatchObject({ lastSeq: 1104, initialState: { n: 0 } });
       const again = await collect(exportSession(service, copy.key));
       expect(again.slice(1)).toEqual(out.slice(1));
@@ -126,7 +125,7 @@ for (const server of [...shared, kyselySqlite]) {
       expect(target.title).toBe(source.title);
       const memory = new InMemorySessionService();
       expect(hasMaintenance(memory)).toBe(false);
-      const elsewhere = await importSession(memory, { app: 'shop', userId: 'ann' }, out, asItWas);
+      const elsewhere = await importSession(memory, { app: 'shop', userId: 'ann' }, out);
       expect((await collect(exportSession(memory, elsewhere.key))).slice(1)).toEqual(out.slice(1));
       const bad: [string[], string][] = [
         [[], 'it is empty'],
@@ -152,10 +151,11 @@ for (const server of [...shared, kyselySqlite]) {
       await service.append(key, [call('e1', 'c1', 'c2')]);
       const out = await collect(exportSession(service, key));
       service.append = () => Promise.reject(new Error('a second transaction'));
-      const fork = await service.fork(key, { settle: settling(service) });
-      const copy = await importSession(service, { app: 'shop', userId: 'bob' }, out);
+      const settle = settling(service);
+      const fork = await service.fork(key, { settle });
+      const copy = await importSession(service, { app: 'shop', userId: 'bob' }, out, { settle });
       const memory = new InMemorySessionService();
-      const elsewhere = await importSession(memory, { app: 'shop', userId: 'ann' }, out);
+      const elsewhere = await importSession(memory, { app: 'shop', userId: 'ann' }, out, { settle });
       for (const [store, made] of [
         [service, fork],
         [service, copy],

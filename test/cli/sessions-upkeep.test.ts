@@ -82,7 +82,7 @@ test('CASE-F1 what U+2028 and U+2029 stand in is exported and imported', async (
   });
   const lines = (await sessions('export', 's1')).stdout;
   const other = ['--store', 'sqlite:other.db', '--user', 'ann'];
-  const copied = await place.run(['sessions', 'import', '--keep-open', ...other], { input: lines });
+  const copied = await place.run(['sessions', 'import', ...other], { input: lines });
   expect(copied).toMatchObject({ code: 0, stderr: 'imported 2 events\n' });
   const eventsOf = (text: string) => text.split('\n').slice(1);
   const again = await place.run(['sessions', 'export', 's1', ...other]);
@@ -105,10 +105,9 @@ test('S2-26 export and import: to the byte, checked whole, refused where it woul
   const copied = await sessions('import', out, '--id', 'copy');
   expect(copied.stdout).toBe('copy\n');
   expect(copied.stderr).toContain('they stay with the original');
-  const elsewhere = ['--store', 'sqlite:other.db', '--user', 'ann'];
-  const settled = await place.run(['sessions', 'import', '--id', 'settled', ...elsewhere], { input: lines });
-  expect(settled).toMatchObject({ code: 0, stderr: expect.stringContaining('2 open calls were settled; --keep-open') });
-  const moved = await place.run(['sessions', 'import', '--keep-open', ...elsewhere], { input: lines });
+  const moved = await place.run(['sessions', 'import', '--store', 'sqlite:other.db', '--user', 'ann'], {
+    input: lines,
+  });
   expect(moved).toMatchObject({ code: 0, stdout: 's1\n', stderr: 'imported 3 events\n' });
   const other = join(place.path, 'back.jsonl');
   await command([
@@ -186,10 +185,7 @@ describe.each([postgresServer, mariadbServer])('--store $name', (server) => {
       const env = { COXSWAIN_STORE: database.url as string };
       const user = ['--user', 'ann'];
       const there = ['--store', database.url as string, ...user];
-      expect(await command(['sessions', 'import', '--keep-open', out, ...there])).toMatchObject({
-        code: 0,
-        stdout: 's1\n',
-      });
+      expect(await command(['sessions', 'import', out, ...there])).toMatchObject({ code: 0, stdout: 's1\n' });
       expect((await command(['sessions', 'list', ...there])).stdout).toMatch(/^s1 .* 5 events, 1 open {2}T\n$/);
       expect((await place.run(['approvals', 'list'], { env })).stdout).toContain('c1  pay  session s1');
       expect(existsSync(join(place.path, '.coxswain'))).toBe(false);

@@ -85,7 +85,8 @@ export async function exportLines(id: string, flags: ExportFlags): Promise<numbe
 
 export interface ImportFlags extends StoreFlags {
   id?: string;
-  keepOpen?: boolean;
+  /** False with --no-keep-open. */
+  keepOpen: boolean;
 }
 
 /** `coxswain sessions import`: adds a session that was exported, for this app and user. */
@@ -94,8 +95,8 @@ export async function importLines(file: string | undefined, flags: ImportFlags):
   try {
     const scope = { app: flags.app, userId: flags.user, ...(flags.id === undefined ? {} : { id: flags.id }) };
     const input = file === undefined || file === '-' ? process.stdin : createReadStream(file);
-    const settle = settling(store.sessions, 'imported');
-    let [imported, settled, why] = [0, 0, ''];
+    const settle = settling(store.sessions);
+    let [imported, settled] = [0, 0];
     const work = importSession(store.sessions, scope, linesIn(input), {
       sameId: flags.id === undefined,
       settle: async (copy, { key: { app, userId, id } }) => {
@@ -105,7 +106,6 @@ export async function importLines(file: string | undefined, flags: ImportFlags):
           JSON.stringify(source) !== JSON.stringify(copy.key) && (await store.sessions.get(source, { limit: 0 }));
         if (!isCopy && flags.keepOpen) return [];
         const events = settle(copy);
-        why = isCopy ? ': they stay with the original' : '; --keep-open leaves them open, with the answers given';
         settled = openCallChanges(events).closed.length;
         return events;
       },
@@ -113,7 +113,7 @@ export async function importLines(file: string | undefined, flags: ImportFlags):
     const record = await work.catch((error: unknown) => {
       throw (error as { syscall?: unknown }).syscall === undefined ? error : unread(file, error);
     });
-    if (settled > 0) process.stderr.write(`${settled} open calls were settled${why}\n`);
+    if (settled > 0) process.stderr.write(`${settled} open calls were settled: they stay with the original\n`);
     process.stderr.write(`imported ${imported} events\n`);
     process.stdout.write(`${record.key.id}\n`);
     return EXIT.done;

@@ -6,13 +6,9 @@ import type { SessionRecord, SessionService, Settle, SettlePages } from './sessi
 /** Events after which what was folded gives way to what it has come to: of a long log little is in memory at once. */
 const EVERY = 500;
 
-/**
- * What ends a copy's log: it does not inherit open questions, or one payment could be approved twice.
- * @param how a fork tells of no call as one that may have run: it goes on with the original. Of an import's original
- *   nothing is known
- */
-export function settling({ chained }: SessionService, how: 'forked' | 'imported' = 'forked'): Settle {
-  const inPages = (initialState: SessionRecord['initialState']) => new Settling(initialState, chained !== false, how);
+/** What ends a copy's log: it does not inherit open questions, or one payment could be approved twice. */
+export function settling({ chained }: SessionService): Settle {
+  const inPages = (initialState: SessionRecord['initialState']) => new Settling(initialState, chained !== false);
   const settle = ({ initialState, events }: SessionRecord) => {
     const pages = inPages(initialState);
     pages.see(events, effectiveEvents(events));
@@ -24,14 +20,12 @@ export function settling({ chained }: SessionService, how: 'forked' | 'imported'
 /** What is open in a log, whatever became of its shared state. */
 class Settling implements SettlePages {
   readonly #initialState: SessionRecord['initialState'];
-  readonly #how: 'forked' | 'imported';
   #chain: Chain | undefined;
   #fold: Fold;
   #since = 0;
 
-  constructor(initialState: SessionRecord['initialState'], isChained: boolean, how: 'forked' | 'imported') {
+  constructor(initialState: SessionRecord['initialState'], isChained: boolean) {
     this.#initialState = initialState;
-    this.#how = how;
     this.#fold = new Fold(initialState, {});
     this.#chain = isChained ? new Chain() : undefined;
   }
@@ -46,7 +40,7 @@ class Settling implements SettlePages {
 
   end(): readonly Event[] {
     if (this.#fold.open.size === 0) return [];
-    const end = endOfAll(this.#fold, '', `the session was ${this.#how}`, this.#how === 'forked' ? false : undefined);
+    const end = endOfAll(this.#fold, '', 'the session was forked', false);
     return this.#chain ? this.#chain.link(end) : end;
   }
 

@@ -1,14 +1,6 @@
 import { CoxswainError } from '../../../contracts/index.ts';
 import type { Event, RestoredSession, SessionKey, SessionRecord, SessionService } from '../../../runtime/index.ts';
-import {
-  batchDelta,
-  checkScope,
-  newId,
-  scopeOf,
-  sessionService,
-  settling,
-  storeRefusal,
-} from '../../../runtime/index.ts';
+import { batchDelta, checkScope, newId, scopeOf, sessionService, storeRefusal } from '../../../runtime/index.ts';
 import { checkIs, checkOptions, flag, fn, having, text as isText, iterable } from '../../../session/index.ts';
 import type { ExportHeader } from './session-lines.ts';
 import { headerLine, LineReader, LineWriter } from './session-lines.ts';
@@ -79,17 +71,13 @@ export async function* exportSession(service: SessionService, key: SessionKey): 
 export interface ImportOptions {
   /** Without an `id` in the scope: take that of the exported session. Default: make a new one. */
   sameId?: boolean;
-  /**
-   * What ends the log: asked before anything is stored, with the session as it is going to be. Default: `settling`,
-   * which ends what is open in the log. One that says nothing leaves it open, with the answers that were given: by one
-   * yes a call then runs wherever the lines are imported, and where they come from.
-   */
+  /** What ends the log: asked before anything is stored, with the session as it is going to be. */
   settle?: (copy: SessionRecord, header: ExportHeader) => readonly Event[] | Promise<readonly Event[]>;
 }
 
 /**
- * Adds a session that was exported, under a name of its own. What is open in it is settled unless `settle` says
- * otherwise.
+ * Adds a session that was exported, under a name of its own. Its open calls are open again, so whoever copies a
+ * session within one database should `settle` them.
  *
  * All is checked before anything is stored. Shared state stays as it is: a store without `restore` refuses a session
  * whose log wrote any.
@@ -122,12 +110,13 @@ export async function importSession(
   const key = { app: scope.app, userId: scope.userId, id };
   const { title, initialState, lastSeq } = header;
   const named = title === undefined ? {} : { title };
-  const now = Date.now();
-  const place = { key, lastSeq, epoch: 0, createdAt: now, updatedAt: now };
-  const settle = options.settle ?? settling(service, 'imported');
-  events.push(
-    ...(await settle({ ...place, ...named, initialState, state: initialState, events: [...events] }, header)),
-  );
+  if (options.settle) {
+    const now = Date.now();
+    const place = { key, lastSeq, epoch: 0, createdAt: now, updatedAt: now };
+    events.push(
+      ...(await options.settle({ ...place, ...named, initialState, state: initialState, events: [...events] }, header)),
+    );
+  }
   if (service.restore) return service.restore(key, { ...named, initialState, events });
   const shared = sharedKey(initialState, events);
   if (shared !== undefined) {
