@@ -8,7 +8,7 @@ import { project } from '../packed.ts';
 const root = join(import.meta.dirname, '../..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   version: string;
-  exports: Record<string, { default: string }>;
+  exports: Record<string, string | { default: string }>;
 };
 
 let home: ReturnType<typeof project>;
@@ -45,7 +45,10 @@ function sourcesOf(file: string): string[] {
   return (JSON.parse(readFileSync(`${file}.map`, 'utf8')) as { sources: string[] }).sources;
 }
 
-const entry = (name: string) => join(home.folder, 'node_modules/coxswain', manifest.exports[name]?.default ?? '');
+const entry = (name: string) => {
+  const target = manifest.exports[name];
+  return join(home.folder, 'node_modules/coxswain', typeof target === 'object' ? target.default : (target ?? ''));
+};
 const run = (code: string): unknown =>
   JSON.parse(
     execFileSync(process.execPath, ['--input-type=module', '-e', code], { cwd: home.folder, encoding: 'utf8' }),
@@ -54,7 +57,8 @@ const run = (code: string): unknown =>
 describe('the published files', () => {
   test('HUNT-F3 an import opens few of them, and no package', () => {
     for (const name of Object.keys(manifest.exports)) {
-      if (name === './package.json') continue;
+      // Files that are named again: what lies there is an entry already.
+      if (typeof manifest.exports[name] === 'string') continue;
       const { files, others } = opened(entry(name));
       expect([name, files.size < 25]).toEqual([name, true]);
       const packages = others.filter((other) => !isBuiltin(other) && other !== made[name]);
