@@ -1,9 +1,9 @@
 import type { ContentPart } from '../src/index.ts';
-import type { Event } from '../src/runtime/index.ts';
+import type { StoredEvent } from '../src/runtime/index.ts';
 import { createEvent } from '../src/runtime/index.ts';
 
 /** A turn is four events: words, a call, its result, words. */
-export function eventOf(n: number): Event {
+export function eventOf(n: number): StoredEvent {
   const id = `e${n}`;
   const turn = `t${n - (n % 4)}`;
   const place = { id, turnId: turn, streamId: turn, invocationId: turn, author: n % 4 === 0 ? 'user' : 'a' };

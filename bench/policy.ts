@@ -4,7 +4,7 @@ import { cedarPolicy } from '../src/adapters/policy/cedar.ts';
 import type { PolicyEvaluator, PolicyRequest } from '../src/contracts/index.ts';
 import type { PolicyRule } from '../src/host/index.ts';
 import { policyCall, rulePolicy } from '../src/host/index.ts';
-import type { Event } from '../src/runtime/index.ts';
+import type { StoredEvent } from '../src/runtime/index.ts';
 import { Chain, createEvent, verifyLog } from '../src/runtime/index.ts';
 import { inTurn, median } from './measure.ts';
 
@@ -105,9 +105,9 @@ async function cedarBeside(): Promise<void> {
 }
 
 /** A log of calls, decisions and results. */
-function log(count: number): Event[] {
+function log(count: number): StoredEvent[] {
   const chain = new Chain();
-  const events: Event[] = [];
+  const events: StoredEvent[] = [];
   for (let n = 0; events.length < count; n++) {
     const call = { type: 'function_call' as const, id: `c${n}`, name: 'pay', args: { amount: n, to: `account ${n}` } };
     const decisions = {
@@ -125,7 +125,7 @@ function log(count: number): Event[] {
       createEvent({ author: 'bot', content: { role: 'user', parts: [response] } }),
     ];
     for (const event of three) {
-      const [linked] = chain.link([event]) as [Event];
+      const [linked] = chain.link([event]) as [StoredEvent];
       linked.seq = events.length + 1;
       chain.see(linked);
       events.push(linked);

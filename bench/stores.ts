@@ -8,7 +8,7 @@ import pg from 'pg';
 import { openSql } from '../src/adapters/stores/sql/index.ts';
 import { openSqlite } from '../src/adapters/stores/sql/open-sqlite.ts';
 import { createHost, LlmAgent } from '../src/index.ts';
-import type { Event, Model, SessionService } from '../src/runtime/index.ts';
+import type { Model, SessionService, StoredEvent } from '../src/runtime/index.ts';
 import { createEvent, encodeEvent, InMemorySessionService } from '../src/runtime/index.ts';
 import { inTurn, median, timed } from './measure.ts';
 
@@ -36,7 +36,7 @@ function report(measure: string, value: number, unit: string, limit?: number, be
 }
 
 /** What a model says in one step. */
-function small(): Event {
+function small(): StoredEvent {
   return createEvent({
     turnId,
     invocationId,
@@ -242,7 +242,10 @@ async function turns(host: ReturnType<typeof hostOn>, count: number, id?: string
 }
 
 /** The transactions of these turns as SQL, run again on a bare driver. */
-function replayTurns(path: string, log: readonly { kind: 'append' | 'lease'; events: readonly Event[] }[]): number {
+function replayTurns(
+  path: string,
+  log: readonly { kind: 'append' | 'lease'; events: readonly StoredEvent[] }[],
+): number {
   const { database, append: _ } = bareSqlite(path);
   const update = database.prepare(`${UPDATE} ${WHERE} RETURNING last_seq`);
   const owner = database.prepare(`UPDATE adk_sessions SET owner = ? ${WHERE}`);
@@ -277,7 +280,7 @@ async function wholeTurns(): Promise<void> {
   for (let round = 0; round < 5; round++) {
     const path = join(folder, `turns${round}.db`);
     const service = openSqlite(path);
-    const log: { kind: 'append' | 'lease'; events: readonly Event[] }[] = [];
+    const log: { kind: 'append' | 'lease'; events: readonly StoredEvent[] }[] = [];
     const { append, acquire } = service;
     service.append = async (of, events, options) => {
       const stored = await append.call(service, of, events, options);

@@ -1,4 +1,4 @@
-import type { AgentSession, PendingRequest } from '../../src/index.ts';
+import type { AgentSession, ReportedRequest } from '../../src/index.ts';
 import { barePause } from '../floor.ts';
 import type { Plan } from '../measure.ts';
 import { cpuLoop, inTurn, timed, withCpu } from '../measure.ts';
@@ -71,7 +71,7 @@ async function cycle(subject: Subject, plan: Plan, earlier: number, limit: numbe
 }
 
 async function approve(session: AgentSession): Promise<void> {
-  const [request, ...others]: PendingRequest[] = await session.pending();
+  const [request, ...others]: ReportedRequest[] = await session.pending();
   if (!request || others.length > 0) throw new Error('one request should be open');
   await session.respond(request.requestId, { kind: 'elicitation', action: 'accept' });
 }

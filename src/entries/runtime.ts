@@ -16,7 +16,6 @@ export type {
   CredentialService,
   CustomContext,
   EditableRequest,
-  Event,
   LlmAgentOptions,
   MemoryService,
   Model,
@@ -25,6 +24,7 @@ export type {
   Plugin,
   RunnerOptions,
   SessionService,
+  StoredEvent,
   Toolset,
 } from '../runtime/index.ts';
 export {

@@ -5,9 +5,9 @@ import type {
   AgentSource,
   HostContext,
   HostJournal,
-  PendingRequest,
   PermissionMode,
   Principal,
+  ReportedRequest,
   SessionProvider,
   SessionRef,
 } from '../contracts/index.ts';
@@ -201,7 +201,7 @@ class Host implements AgentHost, Holder {
 
   async #openSubagent(
     { descriptor, open }: Subagent,
-    request: PendingRequest,
+    request: ReportedRequest,
     callersId: string,
     create: boolean,
     place: SessionOwnership,

@@ -5,7 +5,7 @@ import type {
   AgentSource,
   ExecutorStreamOptions,
   HostAnswer,
-  PendingRequest,
+  ReportedRequest,
   SessionInput,
   SessionStanding,
   Settlement,
@@ -38,7 +38,7 @@ export interface AskedCall {
 /** What it says instead of what is so. */
 export interface Lies {
   /** What it lists instead of what is open, in `pending()` and at the end of a stream. */
-  open?(open: readonly PendingRequest[], settled: readonly PendingRequest[]): readonly unknown[];
+  open?(open: readonly ReportedRequest[], settled: readonly ReportedRequest[]): readonly unknown[];
   /** What it shows instead of one event; undefined: nothing. */
   event?(event: AgentEvent): AgentEvent | undefined;
   /** What it says that the session is held to. */
@@ -86,8 +86,8 @@ export function lyingExecutor(options: { name?: string; calls: readonly AskedCal
 }
 
 interface State {
-  readonly open: Map<string, PendingRequest>;
-  readonly settled: Map<string, PendingRequest>;
+  readonly open: Map<string, ReportedRequest>;
+  readonly settled: Map<string, ReportedRequest>;
   turns: number;
   readonly shown: AgentEvent[];
 }
@@ -153,7 +153,7 @@ class LyingSession implements AgentSession {
     });
   }
 
-  async pending(): Promise<PendingRequest[]> {
+  async pending(): Promise<ReportedRequest[]> {
     return this.#listed();
   }
 
@@ -204,9 +204,9 @@ class LyingSession implements AgentSession {
     if (shown) out.push(shown);
   }
 
-  #listed(): PendingRequest[] {
+  #listed(): ReportedRequest[] {
     const { open, settled } = this.#state;
     const listed = this.#lies.open?.([...open.values()], [...settled.values()]) ?? [...open.values()];
-    return structuredClone(listed) as PendingRequest[];
+    return structuredClone(listed) as ReportedRequest[];
   }
 }

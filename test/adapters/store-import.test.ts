@@ -5,7 +5,7 @@ import { exportSession, importSession } from '../../src/adapters/stores/common/m
 import type { SqliteSessionService } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { isCoxswainError } from '../../src/contracts/index.ts';
-import type { Event, SessionService } from '../../src/runtime/index.ts';
+import type { SessionService, StoredEvent } from '../../src/runtime/index.ts';
 import { InMemorySessionService, LiveSession, verifyLog } from '../../src/runtime/index.ts';
 import { collect } from '../runtime/kit.ts';
 import { answer, call, change, event, fullEvent, key } from '../suites/session-service.ts';
@@ -106,14 +106,14 @@ describe('the lines of an export', () => {
   const words = (text: string) => ({ role: 'user' as const, parts: [{ type: 'text' as const, text }] });
   const at = 1_700_000_000_000;
 
-  async function exported(events: Event[]): Promise<unknown[]> {
+  async function exported(events: StoredEvent[]): Promise<unknown[]> {
     const store = new InMemorySessionService();
     await store.create(key);
     await store.append(key, events);
     return (await collect(exportSession(store, key))).map((line) => JSON.parse(line));
   }
 
-  async function imported(lines: readonly unknown[]): Promise<readonly Event[] | undefined> {
+  async function imported(lines: readonly unknown[]): Promise<readonly StoredEvent[] | undefined> {
     const store = new InMemorySessionService();
     await importSession(
       store,

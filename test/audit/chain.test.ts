@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Event } from '../../src/runtime/index.ts';
+import type { StoredEvent } from '../../src/runtime/index.ts';
 import {
   Chain,
   createEvent,
@@ -18,7 +18,7 @@ const append = fc.record({
   batch: fc.array(fc.boolean(), { minLength: 1, maxLength: 3 }),
 });
 
-function event(id: string, audited: boolean): Event {
+function event(id: string, audited: boolean): StoredEvent {
   if (!audited)
     return createEvent({ id, author: 'bot', content: { role: 'model', parts: [{ type: 'text', text: id }] } });
   const decisions = { [`call-${id}`]: { outcome: 'approved' as const, by: 'user:bob' } };
@@ -26,8 +26,8 @@ function event(id: string, audited: boolean): Event {
 }
 
 /** A log that several processes wrote at once, through rows of a database. */
-function written(appends: readonly { writer: number; behind: number; batch: readonly boolean[] }[]): Event[] {
-  const log: Event[] = [];
+function written(appends: readonly { writer: number; behind: number; batch: readonly boolean[] }[]): StoredEvent[] {
+  const log: StoredEvent[] = [];
   const writers = [0, 1, 2].map(() => ({ chain: new Chain(), seen: 0 }));
   for (const { writer, behind, batch } of appends) {
     const who = writers[writer]!;
@@ -41,7 +41,7 @@ function written(appends: readonly { writer: number; behind: number; batch: read
 }
 
 const logs = fc.array(append, { minLength: 1, maxLength: 25 }).map(written);
-const renumbered = (log: readonly Event[]) => log.map((one, index) => ({ ...one, seq: index + 1 }));
+const renumbered = (log: readonly StoredEvent[]) => log.map((one, index) => ({ ...one, seq: index + 1 }));
 
 describe('the chain of a log that several wrote at once', () => {
   test('holds', () => {
@@ -56,8 +56,8 @@ describe('the chain of a log that several wrote at once', () => {
 
   test('holds no more when the newest evidence is made to say nothing, or any event is called a piece', () => {
     const log = written([{ writer: 0, behind: 0, batch: [true, true] }]);
-    const [first, last] = log as [Event, Event];
-    const silenced: Event = { ...last, actions: { ...last.actions, decisions: undefined as never } };
+    const [first, last] = log as [StoredEvent, StoredEvent];
+    const silenced: StoredEvent = { ...last, actions: { ...last.actions, decisions: undefined as never } };
     expect(isAudited(silenced)).toBe(false);
     expect(verifyLog([first, silenced]).faults).toMatchObject([{ seq: 2, fault: 'changed' }]);
     expect(verifyLog([first, { ...last, partial: true }]).faults).toMatchObject([{ seq: 2, fault: 'changed' }]);
@@ -110,17 +110,17 @@ describe('the chain of a log that several wrote at once', () => {
 
 test('the digest of an event does not hang on the order of its members, and on nothing that is not stored', () => {
   const { seq, ...rest } = event('e', true);
-  const turned = Object.fromEntries(Object.entries({ ...rest, seq }).reverse()) as unknown as Event;
+  const turned = Object.fromEntries(Object.entries({ ...rest, seq }).reverse()) as unknown as StoredEvent;
   const { 'temp:x': _, ...stateDelta } = rest.actions.stateDelta;
   const stored = { ...turned, seq: 7, actions: { ...rest.actions, stateDelta } };
   const digest = digestOf({ ...rest, seq });
   expect(digestOf(stored)).toBe(digest);
-  const others: Event[] = [
+  const others: StoredEvent[] = [
     { ...stored, author: 'bot' },
     { ...stored, turnComplete: false },
     { ...stored, longRunningToolIds: ['x'] },
     { ...stored, path: 'user', author: '' },
-    { ...stored, newer: 1 } as Event,
+    { ...stored, newer: 1 } as StoredEvent,
     { ...stored, actions: { ...stored.actions, escalate: true } },
     { ...stored, actions: { ...stored.actions, stateDelta: { kept: '\ud800' } } },
     { ...stored, actions: { ...stored.actions, stateDelta: { kept: '\ud801' } } },

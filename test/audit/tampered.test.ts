@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exportAudit, verifyExport, verifySession } from '../../src/adapters/audit/index.ts';
 import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
-import type { ChainHead, Event } from '../../src/runtime/index.ts';
+import type { ChainHead, StoredEvent } from '../../src/runtime/index.ts';
 import { createEvent, LiveSession } from '../../src/runtime/index.ts';
 import { all } from '../host/kit.ts';
 import { folder, tamperable } from './kit.ts';
@@ -10,7 +10,7 @@ let place: ReturnType<typeof folder>;
 let log: Awaited<ReturnType<typeof tamperable>>;
 let store: ReturnType<typeof openSqlite>;
 let anchor: ChainHead | undefined;
-let events: readonly Event[];
+let events: readonly StoredEvent[];
 
 beforeAll(async () => {
   place = folder();

@@ -7,7 +7,7 @@ import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { userName } from '../../src/cli/workspace/flags.ts';
 import type { AgentEvent } from '../../src/contracts/index.ts';
 import { canonicalJson } from '../../src/contracts/index.ts';
-import type { Event } from '../../src/runtime/index.ts';
+import type { StoredEvent } from '../../src/runtime/index.ts';
 import type { Running } from './coxswain.ts';
 import { eventsOf, mainJob, Place, requestIn, workspaceAgent } from './coxswain.ts';
 
@@ -110,7 +110,7 @@ function storedIn(reader: DatabaseSync | undefined): number {
   }
 }
 
-export async function readLog(place: Place, id: string): Promise<readonly Event[]> {
+export async function readLog(place: Place, id: string): Promise<readonly StoredEvent[]> {
   const store = openSqlite(join(place.path, 'kill.db'), { readOnly: true });
   try {
     return (await store.get({ app: 'cli', userId: userName(), id }))?.events ?? [];
@@ -120,7 +120,7 @@ export async function readLog(place: Place, id: string): Promise<readonly Event[
 }
 
 /** One log by itself: no gap, one result a call, no start after a result, no more starts than yeses. */
-export function sound(log: readonly Event[]): string[] {
+export function sound(log: readonly StoredEvent[]): string[] {
   const faults: string[] = [];
   const results = new Set<string>();
   const starts = new Map<string, number>();
@@ -144,7 +144,7 @@ export function sound(log: readonly Event[]): string[] {
 }
 
 /** Yeses to a second run, by call. */
-export function yesesIn(log: readonly Event[]): Map<string, number> {
+export function yesesIn(log: readonly StoredEvent[]): Map<string, number> {
   const asked = new Set<string>();
   const yeses = new Map<string, number>();
   for (const { actions } of log) {
@@ -159,7 +159,7 @@ export function yesesIn(log: readonly Event[]): Map<string, number> {
 }
 
 /** Durable events that were shown and are not stored as they were shown. */
-export function lost(shown: readonly AgentEvent[], log: readonly Event[], session: string): string[] {
+export function lost(shown: readonly AgentEvent[], log: readonly StoredEvent[], session: string): string[] {
   const stored = new Map<string, AgentEvent>();
   for (const event of log) {
     const items = project(session, event);
@@ -177,7 +177,7 @@ export function lost(shown: readonly AgentEvent[], log: readonly Event[], sessio
 }
 
 /** What was stored stays, and what has a result keeps it. */
-function changed(before: readonly Event[], after: readonly Event[]): string[] {
+function changed(before: readonly StoredEvent[], after: readonly StoredEvent[]): string[] {
   return before.flatMap((event, index) =>
     canonicalJson(event) === canonicalJson(after[index]) ? [] : [`stored event ${event.seq} has changed`],
   );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PendingRequest } from '../../src/contracts/index.ts';
+import type { ReportedRequest } from '../../src/contracts/index.ts';
 import { openRequestOf } from '../../src/contracts/index.ts';
 
 const base = {
@@ -11,12 +11,12 @@ const base = {
   agentPath: ['bot'],
   requestedAt: 'now',
 };
-const request = (more: Partial<PendingRequest>): PendingRequest => ({ ...base, kind: 'tool', ...more });
+const request = (more: Partial<ReportedRequest>): ReportedRequest => ({ ...base, kind: 'tool', ...more });
 const call = { callId: 'c', name: 'pay', args: { eur: 5 } };
 const approval = { title: 'Run pay?', preview: [], previewDigest: 'd', requestedBy: { id: 'ann' }, remember: [] };
 
 describe('an open request has what its kind has', () => {
-  test.each<[string, PendingRequest, object]>([
+  test.each<[string, ReportedRequest, object]>([
     ['a call', request(call), { kind: 'tool', ...call }],
     ['a call of an executor that says little', request({}), { kind: 'tool', callId: 'r', name: '', args: {} }],
     [

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { HostAnswer, PendingRequest } from '../../src/contracts/index.ts';
+import type { HostAnswer, ReportedRequest } from '../../src/contracts/index.ts';
 import {
   approversOf,
   changesAt,
@@ -18,7 +18,7 @@ import {
 } from '../../src/gate/questions/index.ts';
 
 const approvers = { roles: ['boss'], quorum: 2 };
-const request = (more: Partial<PendingRequest> = {}) => ({ requestId: 'q', ...more }) as PendingRequest;
+const request = (more: Partial<ReportedRequest> = {}) => ({ requestId: 'q', ...more }) as ReportedRequest;
 
 describe('who answers, and how many', () => {
   test('is told from the terms whole', () => {
@@ -82,7 +82,7 @@ describe('an answer', () => {
     ['of what was shown before', { digest: 'old' }, false],
   ])('is one’s own vote: %s', (_, more, voted) => {
     const vote = { requestId: 'q', action: 'accept', quorum: 2, by: { id: 'ann' }, digest: 'd', ...more };
-    const approval = { previewDigest: 'd' } as PendingRequest['approval'] & object;
+    const approval = { previewDigest: 'd' } as ReportedRequest['approval'] & object;
     expect(hasVoted(request({ approval, answers: [vote as never] }), { id: 'ann' })).toBe(voted);
     expect(hasVoted(request({ approval }), { id: 'ann' })).toBe(false);
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type {
   AgentEvent,
   ApprovalQuestion,
-  PendingRequest,
+  ReportedRequest,
   RequestAnswer,
   SessionInput,
 } from '../../src/contracts/index.ts';
@@ -31,9 +31,9 @@ const question = (approval: object = {}, more: object = {}) =>
   } as never) as ApprovalQuestion;
 
 interface Given {
-  open?: PendingRequest[];
+  open?: ReportedRequest[];
   /** What the judge says of each call. */
-  step?: (request: PendingRequest) => Step;
+  step?: (request: ReportedRequest) => Step;
   hostTool?: typeof typed | undefined;
   votes?: string[];
   fault?: string | undefined;
@@ -75,7 +75,7 @@ function sessionOf({
     },
   };
   const judge = {
-    step: async (request: PendingRequest, given: unknown, _: unknown, peek: boolean) => {
+    step: async (request: ReportedRequest, given: unknown, _: unknown, peek: boolean) => {
       asked.push(['step', request.requestId, given === hostTool, peek]);
       return step(request);
     },
@@ -185,7 +185,7 @@ describe('an answer to a question of the host', () => {
 });
 
 describe('an answer to what is no question of the host', () => {
-  const direct = (answer: RequestAnswer, request: PendingRequest | undefined = call(), given: Given = {}, id = 'c') =>
+  const direct = (answer: RequestAnswer, request: ReportedRequest | undefined = call(), given: Given = {}, id = 'c') =>
     checks(given).checks.direct(id, request, answer);
   const done = { kind: 'result', result } as const;
 
@@ -349,8 +349,8 @@ describe('what an answer comes to', () => {
     const told: unknown[] = [];
     const run = {
       questions: {
-        show: ({ requestId }: PendingRequest) => void told.push(['show', requestId]),
-        underWay: ({ requestId }: PendingRequest) => {
+        show: ({ requestId }: ReportedRequest) => void told.push(['show', requestId]),
+        underWay: ({ requestId }: ReportedRequest) => {
           told.push(['underWay', requestId]);
           return (isTaken: boolean) => void told.push(['arrived', isTaken]);
         },
@@ -479,7 +479,7 @@ describe('what an answer comes to', () => {
       (): Step => ({
         ...{ kind: 'settle', result, decision: { outcome: 'denied', by } },
       });
-    const said = async (request: PendingRequest, given: Given = {}, answer: RequestAnswer = { kind: 'approve' }) => {
+    const said = async (request: ReportedRequest, given: Given = {}, answer: RequestAnswer = { kind: 'approve' }) => {
       const history = [{ type: 'elicitation_response', requestId: 'c#policy' }];
       const { session, stored } = sessionOf({ open: [request], step: denies(), history, ...given });
       return [await answerHostedRequest(session, 'c#policy', answer), stored] as const;
@@ -505,7 +505,7 @@ describe('what an answer comes to', () => {
 
     test('is left to a run that is under way, and to the record where it was answered, or never put', async () => {
       const run = { isBusy: () => false, calls: { withhold: () => {}, giveBack: () => {} } };
-      const elsewhere = async (request: PendingRequest, given: Given = {}) => (await said(request, given))[0];
+      const elsewhere = async (request: ReportedRequest, given: Given = {}) => (await said(request, given))[0];
       expect(await elsewhere(put(), { run })).toEqual({ status: 'settled' });
       const answers = [{ requestId: 'c#policy', action: 'accept' }];
       expect(await elsewhere(put({ answers }))).toEqual({ status: 'settled' });
@@ -554,7 +554,7 @@ describe('answers among the inputs of a stream', () => {
 
   test('tell the run that was begun for them', async () => {
     const told: string[] = [];
-    const run = { questions: { answering: ({ requestId }: PendingRequest) => void told.push(requestId) } };
+    const run = { questions: { answering: ({ requestId }: ReportedRequest) => void told.push(requestId) } };
     await takeAnswers(sessionOf({ step: asks(), run }).session, [approval('c')]);
     expect(told).toEqual(['c#policy']);
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { allowAll, InMemorySessionService } from '../../src/index.ts';
-import type { AppendOptions, Event, SessionKey } from '../../src/runtime/index.ts';
+import type { AppendOptions, SessionKey, StoredEvent } from '../../src/runtime/index.ts';
 import { bot, endOf, hostOf, say, tool } from './kit.ts';
 
 /** Notes what each append stored, in a word an event. */
@@ -9,7 +9,7 @@ class Noting extends InMemorySessionService {
   /** Another process writes this before the next append of a start. */
   meanwhile: (() => Promise<unknown>) | undefined;
 
-  override async append(key: SessionKey, events: readonly Event[], options?: AppendOptions) {
+  override async append(key: SessionKey, events: readonly StoredEvent[], options?: AppendOptions) {
     if (events.some(({ actions }) => actions.started)) {
       const write = this.meanwhile;
       this.meanwhile = undefined;
@@ -21,7 +21,7 @@ class Noting extends InMemorySessionService {
   }
 }
 
-function wordOf({ actions, content }: Event): string {
+function wordOf({ actions, content }: StoredEvent): string {
   if (actions.turn) return 'input';
   if (actions.end) return `end:${actions.end.reason}`;
   if (actions.started) return 'start';

@@ -5,7 +5,7 @@ import type {
   AnyTool,
   ExecutionOptions,
   ExecutorStreamOptions,
-  PendingRequest,
+  ReportedRequest,
   SessionInput,
   StreamEndEvent,
 } from '../../src/contracts/index.ts';
@@ -22,7 +22,7 @@ afterEach(() => void vi.useRealTimers());
 type Said = Omit<Partial<StreamEndEvent>, 'data'> & {
   data?: object;
   events?: object[];
-  open?: PendingRequest[];
+  open?: ReportedRequest[];
   error?: unknown;
 };
 
@@ -43,7 +43,7 @@ function driven(
 ) {
   const given: SessionInput[][] = [];
   const options: ExecutorStreamOptions[] = [];
-  let open: PendingRequest[] = [];
+  let open: ReportedRequest[] = [];
   const made = {
     id: 's',
     descriptor: { name: 'bot', capabilities: ['resume'] },
@@ -86,7 +86,7 @@ function driven(
   };
   return {
     ...{ session, given, options, run, warnings, shared: framed.shared, framed },
-    setOpen: (now: PendingRequest[]) => {
+    setOpen: (now: ReportedRequest[]) => {
       open = now;
     },
     kinds: () =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type {
   AgentEvent,
   AgentSession,
-  PendingRequest,
+  ReportedRequest,
   SessionInput,
   StreamEndEvent,
 } from '../../src/contracts/index.ts';
@@ -115,7 +115,7 @@ describe('what a session is to its host', () => {
       pay: ({ principal }) => (principal?.id === 'eve' ? { outcome: 'deny' } : { outcome: 'allow' }),
     });
     const { made } = frameOf({ base });
-    const outcome = async (request: PendingRequest) => {
+    const outcome = async (request: ReportedRequest) => {
       const { policy, principal } = made.grounds(request);
       return (await policy.evaluate({ action: 'pay', args: {}, principal, context: {} } as never)).outcome;
     };
@@ -221,7 +221,7 @@ describe('what a session is to its host', () => {
   test('goes on with sub-agents that can be gone on with', () => {
     const { made } = frameOf();
     expect(made.goesOn(call())).toBe(false);
-    made.session = { subagents: { of: ({ callId }: PendingRequest) => ({ isResumable: callId === 'c' }) } } as never;
+    made.session = { subagents: { of: ({ callId }: ReportedRequest) => ({ isResumable: callId === 'c' }) } } as never;
     expect([made.goesOn(call()), made.goesOn(call({ callId: 'd' }))]).toEqual([true, false]);
   });
 });
@@ -328,7 +328,7 @@ describe('what is done about each open request', () => {
 
   function runOf(
     steps: Record<string, Step>,
-    more: { busy?: string[]; below?: Record<string, PendingRequest[]>; inner?: object } = {},
+    more: { busy?: string[]; below?: Record<string, ReportedRequest[]>; inner?: object } = {},
   ) {
     const told: unknown[] = [];
     const note =
@@ -343,7 +343,7 @@ describe('what is done about each open request', () => {
         judge: {
           retain: () => told.push('judge retains'),
           settled: note('settled'),
-          step: async ({ requestId }: PendingRequest) => steps[requestId],
+          step: async ({ requestId }: ReportedRequest) => steps[requestId],
         },
       },
       subagents: ({ requestId }) => ({ waitsFor: async () => more.below?.[requestId] }),
@@ -353,7 +353,7 @@ describe('what is done about each open request', () => {
           isBusy: (id: string) => more.busy?.includes(id) ?? false,
           signalOf: () => new AbortController().signal,
           settles: note('settles'),
-          judged: (mine: PendingRequest[]) => told.push(['judged', mine.map(({ requestId }) => requestId)]),
+          judged: (mine: ReportedRequest[]) => told.push(['judged', mine.map(({ requestId }) => requestId)]),
           start: (...said: unknown[]) => told.push(['start', said[2] !== undefined]),
           enqueue: note('enqueue'),
         },
@@ -376,7 +376,7 @@ describe('what is done about each open request', () => {
     const below = [of('below#policy')];
     const { run, told, shown } = runOf(steps, { busy: ['e'], below: { f: below } });
     const batch: SessionInput[] = [];
-    const questions: PendingRequest[] = [];
+    const questions: ReportedRequest[] = [];
     const rest = [of('d'), of('e'), of('f')];
     await judgeOpen(run, [of('a'), of('b'), own, ...rest], batch, questions);
     expect(batch).toEqual([
@@ -412,7 +412,7 @@ describe('what is done about each open request', () => {
   test('begins and asks nothing behind an abort', async () => {
     const { run, told, abort, shown } = runOf({ b: asked });
     abort();
-    const questions: PendingRequest[] = [];
+    const questions: ReportedRequest[] = [];
     await judgeOpen(run, [of('b')], [], questions);
     expect([questions, shown, told.length]).toEqual([[], [], 2]);
   });

@@ -3,7 +3,7 @@ import type {
   AgentEvent,
   AgentSession,
   AgentSource,
-  PendingRequest,
+  ReportedRequest,
   TelemetrySpan,
 } from '../../src/contracts/index.ts';
 import { HostedSession } from '../../src/host/hosted/hosted-session.ts';
@@ -114,7 +114,7 @@ describe('a session of an executor of somebody else’s', () => {
   };
   /** Whatever is asked for, session `s` is opened, in which a call waits. */
   function foreign() {
-    const open: PendingRequest[] = [call({ handledBy: 'agent' })];
+    const open: ReportedRequest[] = [call({ handledBy: 'agent' })];
     const source = {
       descriptor,
       open: async () =>

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { ApprovalQuestion, PendingRequest, PutQuestion, SessionInput } from '../../src/contracts/index.ts';
+import type { ApprovalQuestion, PutQuestion, ReportedRequest, SessionInput } from '../../src/contracts/index.ts';
 import { changedSinceShown, heldTo, hidden, putAs, putByPolicy, toPut } from '../../src/gate/questions/index.ts';
 import { Confirmations } from '../../src/host/questions/confirmation.ts';
 import { Repeats } from '../../src/host/run/repeats.ts';
@@ -118,13 +118,13 @@ describe('what a question was put with', () => {
 
   test('is the newest of its id, or of policy', () => {
     const questions = [put({ reason: '1' }), put({ reason: '2' }), put({ requestId: 'c#rerun', reason: '3' })];
-    const request = { questions } as PendingRequest;
+    const request = { questions } as ReportedRequest;
     expect([putAs(request, 'c#policy')?.reason, putAs(request, 'c#rerun')?.reason, putAs(request, 'x')]).toEqual([
       '2',
       '3',
       undefined,
     ]);
-    expect([putByPolicy(request)?.reason, putByPolicy({} as PendingRequest)]).toEqual(['2', undefined]);
+    expect([putByPolicy(request)?.reason, putByPolicy({} as ReportedRequest)]).toEqual(['2', undefined]);
   });
 
   test('is kept once', () => {
@@ -133,21 +133,21 @@ describe('what a question was put with', () => {
       approval: { reason: 'why', ruleId: 'r', approvers: { quorum: 2 }, redact: ['/a'] },
       expiresAt: '2026-01-01T00:00:00Z',
     } as unknown as ApprovalQuestion;
-    const kept = toPut(asked, {} as PendingRequest);
+    const kept = toPut(asked, {} as ReportedRequest);
     expect(kept).toEqual({ requestId: 'c#policy', ...asked.approval, expiresAt: asked.expiresAt });
-    expect(toPut(asked, { questions: [kept] } as PendingRequest)).toBeUndefined();
+    expect(toPut(asked, { questions: [kept] } as ReportedRequest)).toBeUndefined();
     expect(
-      toPut({ ...asked, expiresAt: undefined } as never, { questions: [kept] } as PendingRequest),
+      toPut({ ...asked, expiresAt: undefined } as never, { questions: [kept] } as ReportedRequest),
     ).not.toHaveProperty('expiresAt');
-    expect(toPut({ requestId: 'q', approval: {} } as never, {} as PendingRequest)).toStrictEqual({ requestId: 'q' });
+    expect(toPut({ requestId: 'q', approval: {} } as never, {} as ReportedRequest)).toStrictEqual({ requestId: 'q' });
   });
 
   test('says what was shown with it: told of what is shown later, as long as it is not another too often', () => {
     const asked = (previewDigest: string, ...scopes: string[]) =>
       ({ requestId: 'q', approval: { previewDigest, remember: scopes.map((scope) => ({ scope })) } }) as never;
     const first = put({ requestId: 'q', digest: 'd', remember: ['session', 'user'] });
-    expect(toPut(asked('d', 'session', 'user'), {} as PendingRequest)).toStrictEqual(first);
-    const shown = (...questions: PutQuestion[]) => ({ questions }) as PendingRequest;
+    expect(toPut(asked('d', 'session', 'user'), {} as ReportedRequest)).toStrictEqual(first);
+    const shown = (...questions: PutQuestion[]) => ({ questions }) as ReportedRequest;
     expect(toPut(asked('e'), shown(first))).toStrictEqual(put({ requestId: 'q', digest: 'e' }));
     expect(toPut(asked('e'), shown(...Array(16).fill(first)))).toBeUndefined();
     expect(changedSinceShown(asked('d', 'user'), shown())).toEqual({ call: false, remember: false });
@@ -166,7 +166,7 @@ describe('what a question was put with', () => {
 
 describe('an executor that goes on listing what it was told of', () => {
   const told = (requestId: string): SessionInput[] => [{ kind: 'tool_result', requestId, result: { content: [] } }];
-  const open = (requestId: string, handledBy = 'host') => [{ requestId, handledBy }] as PendingRequest[];
+  const open = (requestId: string, handledBy = 'host') => [{ requestId, handledBy }] as ReportedRequest[];
   test('is heard seven times, and no more', () => {
     const repeats = new Repeats();
     for (let n = 0; n < 7; n++) void repeats.took(told('c'), open('c'));

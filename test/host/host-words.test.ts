@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PendingRequest, RequestAnswer, SessionInput } from '../../src/contracts/index.ts';
+import type { ReportedRequest, RequestAnswer, SessionInput } from '../../src/contracts/index.ts';
 import { asksNobody, onlyReads, PERMISSION_MODES, traitsOfMode } from '../../src/contracts/index.ts';
 import {
   callIdOf,
@@ -155,7 +155,7 @@ describe('answers', () => {
 describe('pages of questions', () => {
   const session = (since: number | undefined, userId: string, sessionId: string) =>
     ({ agent: 'a', since, userId, sessionId }) as never;
-  const request = { requestId: 'q2', requestedAt: '2026-01-01T00:00:02Z' } as PendingRequest;
+  const request = { requestId: 'q2', requestedAt: '2026-01-01T00:00:02Z' } as ReportedRequest;
 
   test('go on behind a question, wherever it is meanwhile', () => {
     const place = startOf(approvalCursor(session(5, 'ann', 's1'), request));
@@ -263,6 +263,6 @@ test.each<[object, string[]]>([
     call('beside', 'root/tx'),
     call('inside', 'root/q~at/x'),
     { path: 'root/t' },
-  ] as unknown as PendingRequest[];
+  ] as unknown as ReportedRequest[];
   expect(callsWithin(open, target)).toEqual(ids);
 });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { PendingRequest, SessionInput } from '../../src/contracts/index.ts';
+import type { ReportedRequest, SessionInput } from '../../src/contracts/index.ts';
 import { agentTool, allowAll, fromAgent, LlmAgent, subagentTool } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { bot, endOf, firstOf, hostOf, notingTool, policyOf, refusal, results, say, tool } from './kit.ts';
 import { askExpert, team } from './subagents/kit.ts';
 
 const words: SessionInput = { kind: 'message', content: 'and be quick' };
-const yes = (request: PendingRequest | undefined, action: 'accept' | 'decline' = 'accept'): SessionInput => ({
+const yes = (request: ReportedRequest | undefined, action: 'accept' | 'decline' = 'accept'): SessionInput => ({
   kind: 'elicitation_response',
   requestId: request?.requestId ?? '',
   response: { action },

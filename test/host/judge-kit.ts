@@ -1,4 +1,4 @@
-import type { AnyTool, PendingRequest, PolicyEvaluator } from '../../src/contracts/index.ts';
+import type { AnyTool, PolicyEvaluator, ReportedRequest } from '../../src/contracts/index.ts';
 import { describeTool } from '../../src/gate/index.ts';
 import type { PolicyRule } from '../../src/host/policy/index.ts';
 import { Confirmations } from '../../src/host/questions/confirmation.ts';
@@ -8,10 +8,10 @@ import type { Step } from '../../src/host/questions/step.ts';
 import type { Grounds } from '../../src/host/tools/grounds.ts';
 import type { HostTool } from '../../src/host/tools/tool-registry.ts';
 
-export type Answer = NonNullable<PendingRequest['answers']>[number];
+export type Answer = NonNullable<ReportedRequest['answers']>[number];
 
 /** An open call of tool `pay`, of turn `t` of Ann's session. */
-export function call(more: Partial<PendingRequest> = {}): PendingRequest {
+export function call(more: Partial<ReportedRequest> = {}): ReportedRequest {
   return {
     requestId: 'c',
     callId: 'c',
@@ -25,7 +25,7 @@ export function call(more: Partial<PendingRequest> = {}): PendingRequest {
     agentPath: ['bot'],
     requestedAt: new Date().toISOString(),
     ...more,
-  } as PendingRequest;
+  } as ReportedRequest;
 }
 
 /** Of a call of Ann's. */

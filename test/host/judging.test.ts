@@ -3,8 +3,8 @@ import type {
   AnyTool,
   ApprovalQuestion,
   DecisionRecord,
-  PendingRequest,
   PolicyDecision,
+  ReportedRequest,
 } from '../../src/contracts/index.ts';
 import type { Step } from '../../src/host/questions/step.ts';
 import { brief, call, hosted, judgeOf } from './judge-kit.ts';
@@ -261,8 +261,8 @@ describe('an answer', () => {
   const digestOf = async (policy: ReturnType<typeof asks>, hostTool = pay()) =>
     asked(await judgeOf(policy).judge.step(call(), hostTool, signal)).approval.previewDigest;
   const answer = (more: object) => ({ requestId: 'c#policy', action: 'accept', by: { id: 'bob' }, ...more });
-  const judged = (policy: ReturnType<typeof asks>, answers: object[], more: Partial<PendingRequest> = {}, of = {}) =>
-    judgeOf(policy, of).judge.step(call({ answers: answers as PendingRequest['answers'], ...more }), pay(), signal);
+  const judged = (policy: ReturnType<typeof asks>, answers: object[], more: Partial<ReportedRequest> = {}, of = {}) =>
+    judgeOf(policy, of).judge.step(call({ answers: answers as ReportedRequest['answers'], ...more }), pay(), signal);
 
   test('that is a yes lets the call run, as whoever gave it said', async () => {
     const policy = asks({ ruleId: 'r4', redact: ['/eur'] });
@@ -363,7 +363,7 @@ describe('an answer', () => {
 });
 
 describe('a yes that is in the log', () => {
-  const decided = (more: object = {}, of: Partial<PendingRequest> = {}) =>
+  const decided = (more: object = {}, of: Partial<ReportedRequest> = {}) =>
     call({ decision: { outcome: 'approved', by: 'policy', ...more } as DecisionRecord, ...of });
 
   test('lets the call run, with the arguments that it says', async () => {
@@ -392,11 +392,11 @@ describe('a yes that is in the log', () => {
     expect(brief(await judgeOf(asks()).judge.step(decided({ by: 'user:bob' }), pay(), signal))).toBe('run');
     expect(brief(await judgeOf(asks()).judge.step(decided(), pay(), signal))).toBe('ask c#policy');
     const boss = { requestId: 'c#policy', action: 'accept', digest: 'd', by: { id: 'bob', roles: ['boss'] } };
-    const ofBoss = decided({ by: 'user:bob' }, { answers: [boss] as PendingRequest['answers'] });
+    const ofBoss = decided({ by: 'user:bob' }, { answers: [boss] as ReportedRequest['answers'] });
     expect(brief(await judgeOf(policy).judge.step(ofBoss, pay(), signal))).toBe('run');
     const noDigest = decided({ by: 'user:bob' }, { answers: [{ ...boss, digest: undefined }] as never });
     expect(brief(await judgeOf(policy).judge.step(noDigest, pay(), signal))).toMatch(/^ask/);
-    const ofAnother = decided({ by: 'user:eve' }, { answers: [boss] as PendingRequest['answers'] });
+    const ofAnother = decided({ by: 'user:eve' }, { answers: [boss] as ReportedRequest['answers'] });
     expect(brief(await judgeOf(policy).judge.step(ofAnother, pay(), signal))).toMatch(/^ask/);
   });
 
@@ -411,11 +411,11 @@ describe('a yes that is in the log', () => {
 });
 
 describe('a call that was started', () => {
-  const started = (more: Partial<PendingRequest> = {}) =>
+  const started = (more: Partial<ReportedRequest> = {}) =>
     call({ started: true, decision: { outcome: 'approved', by: 'user:bob' } as DecisionRecord, ...more });
   const undecided = () => call({ started: true });
   const judged = async (
-    request: PendingRequest,
+    request: ReportedRequest,
     hostTool = pay(),
     { policy = policyOf({}), ...more }: Parameters<typeof judgeOf>[1] & { policy?: ReturnType<typeof policyOf> } = {},
   ) => judgeOf(policy, more).judge.step(request, hostTool, signal);
@@ -532,7 +532,7 @@ describe('a call that was started', () => {
   });
 
   const again = (more: object) => ({ requestId: 'c#rerun', action: 'accept', by: { id: 'bob' }, ...more });
-  const withAnswers = (...answers: object[]) => started({ answers: answers as PendingRequest['answers'] });
+  const withAnswers = (...answers: object[]) => started({ answers: answers as ReportedRequest['answers'] });
 
   test('runs once more for a yes, and not twice', async () => {
     const digest = asked(await judged(started())).approval.previewDigest;
@@ -618,11 +618,11 @@ describe('what a handler asks', () => {
     const { judge } = confirm();
     const { previewDigest: digest } = asked(await judge.step(call(), pay(), signal)).approval;
     const answers = [{ requestId: 'c#policy.1', action: 'accept', digest, by: { id: 'bob' } }];
-    const step = await judge.step(call({ answers: answers as PendingRequest['answers'] }), pay(), signal);
+    const step = await judge.step(call({ answers: answers as ReportedRequest['answers'] }), pay(), signal);
     expect(step).toMatchObject({ kind: 'run', rerun: true, confirmation: { confirmed: true, payload: { fee: 1 } } });
     expect(step.kind === 'run' && step.decision.args).toEqual({ eur: 7 });
     const no = [{ requestId: 'c#policy.1', action: 'decline', by: { id: 'bob' } }];
-    const refused = await judge.step(call({ answers: no as PendingRequest['answers'] }), pay(), signal);
+    const refused = await judge.step(call({ answers: no as ReportedRequest['answers'] }), pay(), signal);
     expect([brief(refused), recordOf(refused)?.redact]).toEqual(['settle denied denied', ['/eur']]);
   });
 
@@ -643,7 +643,7 @@ describe('what a handler asks', () => {
     const run = await judge.step(call(), pay(), signal);
     if (run.kind !== 'run') throw new Error('it does not run');
     const answers = ['c#policy.2', 'c#policy', 'c#rerun.7'].map((requestId) => ({ requestId, action: 'accept' }));
-    judge.confirmationAsked(run.decision, { hint: 'h' }, call({ answers: answers as PendingRequest['answers'] }));
+    judge.confirmationAsked(run.decision, { hint: 'h' }, call({ answers: answers as ReportedRequest['answers'] }));
     expect(confirmations.get('u/s', 'c')).toMatchObject({ asked: { hint: 'h' }, args: { eur: 5 }, first: 3 });
     judge.confirmationAsked(run.decision, { hint: 'h' }, call());
     expect(confirmations.get('u/s', 'c')?.first).toBe(0);
@@ -769,7 +769,7 @@ test('votes are of those who may, for what was shown', () => {
     ...more,
   });
   const answers = [yes('ann'), yes('bob'), yes('eve', { digest: 'e' }), yes('joe', { args: { eur: 6 } })];
-  const request = call({ answers: answers as PendingRequest['answers'] });
+  const request = call({ answers: answers as ReportedRequest['answers'] });
   expect([...judge.votes(request, question, undefined)]).toEqual(['bob']);
   expect([...judge.votes(request, question, { eur: 6 })]).toEqual(['joe']);
   expect([...judge.votes(call(), question, undefined)]).toEqual([]);

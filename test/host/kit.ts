@@ -6,10 +6,10 @@ import type {
   AnyAgentTool,
   AnyTool,
   ExecutionOptions,
-  PendingRequest,
   PolicyDecision,
   PolicyEvaluator,
   PolicyRequest,
+  ReportedRequest,
   Session,
   SessionInput,
   ToolCallContext,
@@ -282,10 +282,10 @@ export function results(events: readonly AgentEvent[]): Record<string, string> {
   );
 }
 
-export async function only(session: AgentSession): Promise<PendingRequest> {
+export async function only(session: AgentSession): Promise<ReportedRequest> {
   const pending = await session.pending();
   expect(pending).toHaveLength(1);
-  return pending[0] as PendingRequest;
+  return pending[0] as ReportedRequest;
 }
 
 export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {

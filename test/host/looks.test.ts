@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { ApprovalQuestion, PendingRequest, StreamEndEvent } from '../../src/contracts/index.ts';
+import type { ApprovalQuestion, ReportedRequest, StreamEndEvent } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
 import { ApprovalLookout } from '../../src/host/approvals/approval-lookout.ts';
 import { Approvals, onlyOne } from '../../src/host/approvals/approvals.ts';
@@ -407,11 +407,15 @@ describe('questions that other processes ask', () => {
 });
 
 /** A session whose calls are judged as is said. */
-function session(open: PendingRequest[], step: (request: PendingRequest) => Step, more: Record<string, unknown> = {}) {
+function session(
+  open: ReportedRequest[],
+  step: (request: ReportedRequest) => Step,
+  more: Record<string, unknown> = {},
+) {
   const stored: unknown[][] = [];
   const judged: unknown[][] = [];
   const judge = {
-    step: async (request: PendingRequest, given: unknown, signal: unknown, peek: unknown) => {
+    step: async (request: ReportedRequest, given: unknown, signal: unknown, peek: unknown) => {
       judged.push([request.requestId, given, signal, peek]);
       return step(request);
     },
@@ -486,7 +490,7 @@ describe('a question that nobody has answered in time', () => {
 describe('a question about a call that policy denies since', () => {
   const put = (more: object = {}) =>
     call({ questions: [{ requestId: 'c#policy' }], decision: { outcome: 'approved' }, ...more } as never);
-  const denied = (request: PendingRequest, step = settles('policy', { reason: 'shut', ruleId: 'r' })) =>
+  const denied = (request: ReportedRequest, step = settles('policy', { reason: 'shut', ruleId: 'r' })) =>
     deniedQuestion(session([], step).made, request);
 
   test('is listed with policy’s word, for those who were asked', async () => {
@@ -565,7 +569,7 @@ describe('a turn that a message joins', () => {
   });
 
   test('is that of the calls that are answered, and hold', async () => {
-    const joined = (open: PendingRequest[], step: (request: PendingRequest) => Step, ...inputs: object[]) =>
+    const joined = (open: ReportedRequest[], step: (request: ReportedRequest) => Step, ...inputs: object[]) =>
       hostedCallsToJoin(session(open, step).made, [hi, ...(inputs as never[]), { kind: 'continue' }]);
     expect(await joined([answered()], run)).toEqual(['c']);
     expect(await joined([answered()], settles('user:bob'))).toEqual(['c']);
@@ -599,7 +603,7 @@ describe('a turn that a message joins', () => {
 describe('a session that goes on by itself', () => {
   const live = (reason: string) => ({ ended: Promise.resolve(reason) });
   const late = () => call({ detached: true, answers: [{ requestId: 'c#policy', action: 'accept' }] } as never);
-  function resuming(given: Record<string, unknown> = {}, open: PendingRequest[] = []) {
+  function resuming(given: Record<string, unknown> = {}, open: ReportedRequest[] = []) {
     const streams: unknown[][] = [];
     const { made } = session(open, () => ({ kind: 'leave' }), {
       stream: (...said: unknown[]) => {
@@ -663,7 +667,7 @@ describe('a session that goes on by itself', () => {
     await expect(goOn(resuming({ failures: [new Error('odd')] }).made)).rejects.toThrow('odd');
   });
 
-  test.each<[string, PendingRequest[], () => Step, object, boolean]>([
+  test.each<[string, ReportedRequest[], () => Step, object, boolean]>([
     ['nothing is open, and it is not over', [], settles('x'), {}, true],
     ['nothing is open, and it is over', [], settles('x'), { standing: async () => ({ isOver: true }) }, false],
     ['it runs here', [call()], settles('x'), { liveRun: {} }, false],
@@ -844,7 +848,7 @@ describe('an end of a part of a session', () => {
 });
 
 describe('calls that outlive a turn', () => {
-  const end = (pending?: PendingRequest[]) => ({ data: pending ? { pending } : {} }) as StreamEndEvent;
+  const end = (pending?: ReportedRequest[]) => ({ data: pending ? { pending } : {} }) as StreamEndEvent;
   const result = (requestId: string, more: object = {}) => ({
     kind: 'tool_result',
     requestId,
@@ -867,7 +871,7 @@ describe('calls that outlive a turn', () => {
     const long = hosted(tool('ship', () => 1, { annotations: { longRunning: true } }));
     const made = fakeRun({
       inner: { respond: async (...said: unknown[]) => void stored.push(said), ...given },
-      frame: { toolOf: ({ name }: PendingRequest) => (name === 'ship' ? long : undefined) },
+      frame: { toolOf: ({ name }: ReportedRequest) => (name === 'ship' ? long : undefined) },
       run: { calls },
     });
     return { ...made, told, stored };
@@ -908,14 +912,14 @@ describe('calls that outlive a turn', () => {
     };
     const open = ['a', 'b'].map((id) => call({ callId: id, requestId: id, detached: true } as never));
     const judged: string[] = [];
-    const make = (pending: PendingRequest[]) =>
+    const make = (pending: ReportedRequest[]) =>
       fakeRun({
         inner: { pending: async () => pending },
         frame: {
           toolOf: () => undefined,
           bounded: async (_: string, given: object) => ({ ...given, isBounded: true }),
           judge: {
-            step: async (request: PendingRequest) => {
+            step: async (request: ReportedRequest) => {
               judged.push(request.requestId);
               return steps[request.requestId];
             },

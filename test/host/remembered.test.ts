@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AgentSession, PendingRequest, RequestAnswer } from '../../src/contracts/index.ts';
+import type { AgentSession, ReportedRequest, RequestAnswer } from '../../src/contracts/index.ts';
 import { defineTool } from '../../src/contracts/index.ts';
 import { RememberedRules } from '../../src/host/terms/remembered.ts';
 import type { AgentHost, RulePolicy } from '../../src/index.ts';
@@ -26,14 +26,14 @@ const caller = (name: string, options: Partial<ConstructorParameters<typeof LlmA
     ...options,
   });
 
-const always = (question: PendingRequest, scope: Scope): RequestAnswer => ({
+const always = (question: ReportedRequest, scope: Scope): RequestAnswer => ({
   kind: 'approve',
   remember: question.approval?.remember.findIndex((option) => option.scope === scope) ?? -1,
 });
 
 /** A turn; who was asked, and says always. @returns what was asked */
-async function turn(session: AgentSession, scope: Scope | undefined = 'user'): Promise<PendingRequest[]> {
-  const asked: PendingRequest[] = [];
+async function turn(session: AgentSession, scope: Scope | undefined = 'user'): Promise<ReportedRequest[]> {
+  const asked: ReportedRequest[] = [];
   let end = await run(session, 'go');
   while (end.reason === 'input_required') {
     const [question] = await session.pending();
@@ -148,7 +148,7 @@ describe('ATT-B4 always is said to a tool, not to its name', () => {
       let session = await open();
       await run(session, 'go');
       const [shown] = await session.pending();
-      const yes = { ...always(shown as PendingRequest, 'user'), previewDigest: shown?.approval?.previewDigest ?? '' };
+      const yes = { ...always(shown as ReportedRequest, 'user'), previewDigest: shown?.approval?.previewDigest ?? '' };
       if (when === 'after it') await session.respond(shown?.requestId ?? '', { kind: 'approve' });
       description = 'Sends, with a copy to eve.';
       await session[Symbol.asyncDispose]();

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { Bell } from '../../src/base/index.ts';
-import type { AgentSource, ExecutionOptions, PendingRequest, ToolResult } from '../../src/contracts/index.ts';
+import type { AgentSource, ExecutionOptions, ReportedRequest, ToolResult } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
 import { assertApprover, decidingAnswer, whyNotOpen } from '../../src/gate/questions/index.ts';
 import { abortBeginnings, Beginnings } from '../../src/host/hosted/beginnings.ts';
@@ -310,7 +310,7 @@ describe('a stream that begins', () => {
   function beginning({
     depth = 0,
     standing = { isOver: false } as object,
-    open = [] as PendingRequest[],
+    open = [] as ReportedRequest[],
     hold = undefined as Promise<void> | undefined,
   } = {}) {
     const present = new Map<string, object>();
@@ -404,7 +404,7 @@ test('a bell wakes whoever waits, or whoever waits next', async () => {
 
 describe('what an inner stream waits for while it goes on', () => {
   function beside(
-    open: PendingRequest[],
+    open: ReportedRequest[],
     given: { answers?: object[]; respond?: () => Promise<unknown>; step?: object } = {},
   ) {
     const told: unknown[][] = [];

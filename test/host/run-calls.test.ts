@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type {
   AnyTool,
-  PendingRequest,
+  ReportedRequest,
   SessionInput,
   ToolApprovalInput,
   ToolCallContext,
@@ -18,7 +18,7 @@ afterEach(() => void vi.useRealTimers());
 
 const of = (callId: string, more: object = {}) => call({ callId, requestId: callId, ...more } as never);
 
-async function stepOf(request: PendingRequest): Promise<RunStep> {
+async function stepOf(request: ReportedRequest): Promise<RunStep> {
   const verdict = await decide(
     {
       ...{ callId: request.callId ?? request.requestId, args: request.args ?? {}, source: 'host', sessionId: 's' },
@@ -43,7 +43,7 @@ function callsOf(tools: AnyTool[], { frame, ...given }: Parameters<typeof fakeRu
   const confirmations: unknown[][] = [];
   const made = fakeRun({
     frame: {
-      toolOf: ({ name }: PendingRequest) => {
+      toolOf: ({ name }: ReportedRequest) => {
         const found = tools.find((one) => one.name === name);
         return found && hosted(found);
       },
@@ -63,7 +63,7 @@ function callsOf(tools: AnyTool[], { frame, ...given }: Parameters<typeof fakeRu
     ...given,
   });
   const calls = new RunCalls(made.run);
-  const start = async (request: PendingRequest, begins?: (hasWaited: boolean) => Promise<boolean>) =>
+  const start = async (request: ReportedRequest, begins?: (hasWaited: boolean) => Promise<boolean>) =>
     calls.start(request, await stepOf(request), begins);
   return { ...made, fake: made, calls, start, settled, confirmations };
 }

@@ -1,4 +1,4 @@
-import type { AgentEvent, PendingRequest } from '../../src/contracts/index.ts';
+import type { AgentEvent, ReportedRequest } from '../../src/contracts/index.ts';
 import { RunTimeQuestions } from '../../src/host/questions/run-time-questions.ts';
 import { RunQuestions } from '../../src/host/run/run-questions.ts';
 import type { RunScope } from '../../src/host/run/run-scope.ts';
@@ -20,7 +20,7 @@ interface Given {
   inner?: object;
   frame?: object;
   /** The sub-agent of a call. */
-  subagents?: (request: PendingRequest) => object | undefined;
+  subagents?: (request: ReportedRequest) => object | undefined;
   /** The sub-agents in this stream. */
   called?: object;
   session?: object;
@@ -71,7 +71,7 @@ export function fakeRun({
         principal: { id: 'ann' },
         runTimeQuestions: new RunTimeQuestions(),
         grounds: () => ({ interactive: true }),
-        announce: ({ requestId }: PendingRequest) => void announced.push(requestId),
+        announce: ({ requestId }: ReportedRequest) => void announced.push(requestId),
         warn: (...said: unknown[]) => void warnings.push(said),
         hasSubagents: false,
         toolOf: () => undefined,

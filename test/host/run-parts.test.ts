@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { ApprovalQuestion, PendingRequest, RequestAnswer, StreamEndEvent } from '../../src/contracts/index.ts';
+import type { ApprovalQuestion, ReportedRequest, RequestAnswer, StreamEndEvent } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
 import { questionId } from '../../src/contracts/values/question-id.ts';
 import type { HostedSession } from '../../src/host/hosted/hosted-session.ts';
@@ -94,7 +94,7 @@ describe('a question of a run', () => {
   test('is handed once to whoever answers here, and the answer is theirs', async () => {
     const given: unknown[] = [];
     const answered = door<RequestAnswer | undefined>();
-    const onApproval = (asked: PendingRequest, { signal }: { signal: AbortSignal }) => {
+    const onApproval = (asked: ReportedRequest, { signal }: { signal: AbortSignal }) => {
       given.push([asked.requestId, signal.aborted]);
       return answered.opened;
     };
@@ -286,7 +286,7 @@ describe('what a handler asks while it runs', () => {
     void made.end();
     await made.reply;
     const { run } = made;
-    const again = (callOfIt: PendingRequest) =>
+    const again = (callOfIt: ReportedRequest) =>
       run.session.frame.runTimeQuestions.put('u/s', callOfIt, { message: 'm' } as never, {}, () => {}).requestId;
     expect(again(call())).toBe(questionId('c', 'asked', 1));
     run.session.frame.runTimeQuestions.over('u/s', 'c');
@@ -391,7 +391,7 @@ describe('questions that wait', () => {
 
 describe('a session that a run holds', () => {
   const held = (
-    pending: () => PendingRequest[],
+    pending: () => ReportedRequest[],
     {
       take = async () => async () => {},
       ...more
@@ -441,7 +441,7 @@ describe('a session that a run holds', () => {
     expect([plain.isHeld, await plain.pause([], [])]).toEqual([false, false]);
   });
 
-  test.each<[string, PendingRequest[], boolean]>([
+  test.each<[string, ReportedRequest[], boolean]>([
     ['nothing', [call()], false],
     ['a call more', [call(), call({ requestId: 'd', callId: 'd' })], true],
     ['a call less', [], true],
@@ -462,8 +462,8 @@ describe('a session that a run holds', () => {
         pending: async () => ids.map((requestId) => ({ requestId })),
         frame: { options: {}, hasSubagents },
       });
-    const asked = [{ requestId: 'q' }, { requestId: 'r' }] as PendingRequest[];
-    const cases: [string[], PendingRequest[], boolean, boolean][] = [
+    const asked = [{ requestId: 'q' }, { requestId: 'r' }] as ReportedRequest[];
+    const cases: [string[], ReportedRequest[], boolean, boolean][] = [
       [['q', 'r'], asked, true, false],
       [['q', 'x'], asked, true, true],
       [['q', 'x'], asked, false, false],
@@ -548,7 +548,7 @@ describe('the end of a stream', () => {
       reason: 'input_required',
       data: { usage: {}, pending: asked },
     });
-    const moved = { requestId: 'tr' } as PendingRequest;
+    const moved = { requestId: 'tr' } as ReportedRequest;
     expect(pausedEnd(end({ reason: 'transfer' }, { transfer }), [moved])).toMatchObject({
       reason: 'transfer',
       data: { transfer, pending: [moved] },

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { PendingRequest } from '../../src/contracts/index.ts';
+import type { ReportedRequest } from '../../src/contracts/index.ts';
 import type { GateCall } from '../../src/gate/index.ts';
 import { wantedSince } from '../../src/host/questions/under-policy.ts';
 import type { HostRules } from '../../src/host/tools/grounds.ts';
 
-type Answer = NonNullable<PendingRequest['answers']>[number];
+type Answer = NonNullable<ReportedRequest['answers']>[number];
 const yes = (id: string, more: Partial<Answer> = {}): Answer =>
   ({ requestId: 'c#policy', action: 'accept', digest: 'd', by: { id }, ...more }) as Answer;
 
@@ -22,5 +22,5 @@ test.each<[string, Answer[], boolean]>([
     policy: { evaluate: () => ({ outcome: 'ask_user', approvers: { quorum: 2 } }) },
   } as unknown as HostRules;
   const request = { requestId: 'c', callId: 'c', kind: 'tool', answers, decision: { by: 'user:bob' } };
-  expect((await wantedSince(request as unknown as PendingRequest, call, rules)) !== undefined).toBe(isAsked);
+  expect((await wantedSince(request as unknown as ReportedRequest, call, rules)) !== undefined).toBe(isAsked);
 });

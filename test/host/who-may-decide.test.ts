@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ApproverRule, PendingRequest, Principal } from '../../src/contracts/index.ts';
+import type { ApproverRule, Principal, ReportedRequest } from '../../src/contracts/index.ts';
 import {
   assertApprover,
   bothRules,
@@ -52,7 +52,7 @@ describe('whoever may decide', () => {
   });
 });
 
-type Answer = NonNullable<PendingRequest['answers']>[number];
+type Answer = NonNullable<ReportedRequest['answers']>[number];
 const yes = (by: Principal | undefined, more: Partial<Answer> = {}): Answer =>
   ({ requestId: 'q', action: 'accept', digest: 'd', ...(by ? { by } : {}), ...more }) as Answer;
 const no = (by: Principal, more: Partial<Answer> = {}): Answer => yes(by, { action: 'decline', ...more });

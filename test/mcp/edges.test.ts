@@ -1,7 +1,7 @@
 import { connect as connectSocket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
-import type { AgentEvent, PendingRequest } from '../../src/contracts/index.ts';
+import type { AgentEvent, ReportedRequest } from '../../src/contracts/index.ts';
 import { createMcpHttp, serveMcpStdio } from '../../src/host/mcp/index.ts';
 import { mcpToolOf } from '../../src/host/mcp/turn/agent-tool.ts';
 import { canAsk } from '../../src/host/mcp/turn/asking.ts';
@@ -194,7 +194,7 @@ describe('what a caller may be asked', () => {
   test.each([{}, { requestedSchema: { type: 'object', properties: { key: { type: 'string' } } } }])(
     'never a credential, in a form or without: %j',
     (more) => {
-      expect(asks({ elicitation: 'auth_required', ...more } as Partial<PendingRequest>)).toBe(
+      expect(asks({ elicitation: 'auth_required', ...more } as Partial<ReportedRequest>)).toBe(
         'it asks for a credential, which may not pass through a form',
       );
     },

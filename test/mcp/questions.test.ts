@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PendingRequest } from '../../src/contracts/index.ts';
+import type { ReportedRequest } from '../../src/contracts/index.ts';
 import { HeldSessions } from '../../src/host/mcp/turn/held-sessions.ts';
 import type { FormQuestion } from '../../src/host/mcp/turn/questions.ts';
 import { answerOfForm, formQuestion } from '../../src/host/mcp/turn/questions.ts';
@@ -15,7 +15,7 @@ const asks = (more: object) =>
     agentPath: ['clerk'],
     message: 'How many?',
     ...more,
-  }) as unknown as PendingRequest;
+  }) as unknown as ReportedRequest;
 const formed = (properties: unknown, more: object = {}) =>
   formQuestion(asks({ requestedSchema: { type: 'object', properties, ...more } }), anna);
 const unshown = 'its form is not one that the protocol can show';

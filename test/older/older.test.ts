@@ -12,7 +12,7 @@ import type { AgentEvent, AgentSession } from '../../src/contracts/index.ts';
 import { serve } from '../../src/host/websocket/index.ts';
 import type { AnyAgentTool, AnyTool } from '../../src/index.ts';
 import { createHost, InMemorySessionService, LlmAgent, rulePolicy } from '../../src/index.ts';
-import type { Event, SessionService } from '../../src/runtime/index.ts';
+import type { SessionService, StoredEvent } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { agentTools, drive, eventOf, Frames, hostTools, rules, script } from './scenario.ts';
 
@@ -270,7 +270,7 @@ describe('a session that was exported by an older version', () => {
     for (const store of [new InMemorySessionService(), openSqlite(':memory:')]) {
       const made = await importSession(store, scope, linesOf('exchange.ndjson'), { sameId: true });
       expect(made.key).toEqual(key);
-      expect((await store.get(key))?.events).toEqual(events as Event[]);
+      expect((await store.get(key))?.events).toEqual(events as StoredEvent[]);
     }
   });
 

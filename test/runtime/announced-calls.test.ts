@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { AnyTool, ContentPart, FunctionCallPart } from '../../src/contracts/index.ts';
-import type { Event, LlmAgentOptions } from '../../src/runtime/index.ts';
+import type { LlmAgentOptions, StoredEvent } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { bench, llm, tool } from './kit.ts';
 
 const hosted = { hostToolExecution: true };
 const schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const;
 
-function partsOf<T extends ContentPart['type']>(events: readonly Event[], type: T) {
+function partsOf<T extends ContentPart['type']>(events: readonly StoredEvent[], type: T) {
   const parts = events.flatMap(({ content }) => content?.parts ?? []);
   return parts.filter((part): part is Extract<ContentPart, { type: T }> => part.type === type);
 }

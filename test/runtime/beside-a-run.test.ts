@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RequestAnswer } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
-import type { Event, Held } from '../../src/runtime/index.ts';
+import type { Held, StoredEvent } from '../../src/runtime/index.ts';
 import { createEngine, InMemoryCredentialService, LiveSession } from '../../src/runtime/index.ts';
 import { abortIdle } from '../../src/runtime/session/abort-idle.ts';
 import { answerRequest } from '../../src/runtime/session/answer-request.ts';
@@ -14,7 +14,7 @@ import { Folding } from './folding.ts';
 import { key, llm } from './kit.ts';
 import { codeOf, conflict, exists, note, once, opened } from './shared-store.ts';
 
-const told = (events: readonly Event[]) =>
+const told = (events: readonly StoredEvent[]) =>
   events.map(({ content, actions, author }) => {
     const part = content?.parts[0];
     return part?.type === 'function_response' ? `${part.id} ${part.errorType}` : `${author} ${actions.end?.reason}`;

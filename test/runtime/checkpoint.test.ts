@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ContentPart } from '../../src/contracts/index.ts';
 import { canonicalJson } from '../../src/contracts/index.ts';
-import type { CheckpointStore, Event, EventActions, EventInit, StoredCheckpoint } from '../../src/runtime/index.ts';
+import type {
+  CheckpointStore,
+  EventActions,
+  EventInit,
+  StoredCheckpoint,
+  StoredEvent,
+} from '../../src/runtime/index.ts';
 import { createEvent, InMemorySessionService, LiveSession } from '../../src/runtime/index.ts';
 import { key } from './kit.ts';
 
@@ -222,7 +228,8 @@ async function write(store: Checkpointed, steps: readonly Step[]): Promise<LiveS
   return live;
 }
 
-const probe = (): Event => createEvent({ id: 'probe', timestamp: 1, author: 'bot', ...says('model', call('next')) });
+const probe = (): StoredEvent =>
+  createEvent({ id: 'probe', timestamp: 1, author: 'bot', ...says('model', call('next')) });
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
 
 describe('a session that is opened at a checkpoint', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { fromAgent } from '../../src/adapters/adk/index.ts';
-import type { Event } from '../../src/runtime/index.ts';
+import type { StoredEvent } from '../../src/runtime/index.ts';
 import { createEvent, InMemorySessionService, settlementOf } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { Folding } from './folding.ts';
@@ -20,7 +20,7 @@ test('a question behind one that was answered is not answered by that', () => {
 });
 
 test('a call that is answered elsewhere while its start is stored does not run', async () => {
-  const isStart = (events: readonly Event[], index: number) =>
+  const isStart = (events: readonly StoredEvent[], index: number) =>
     events.some(({ actions }) => (actions.started?.length ?? 0) > index);
   const ran: string[] = [];
   const sessions = new InMemorySessionService();
@@ -71,7 +71,7 @@ test('a hook that changes what an event does leaves its state alone, unless it g
       plugins: [
         {
           name: 'edits',
-          onEvent: (_, event) => (event.content?.role === 'model' ? ({ ...event, actions } as Event) : undefined),
+          onEvent: (_, event) => (event.content?.role === 'model' ? ({ ...event, actions } as StoredEvent) : undefined),
         },
       ],
     });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { closeWithin } from '../../src/runtime/calls/close-slot.ts';
 import { isUnheard } from '../../src/runtime/calls/detached-calls.ts';
-import type { CallState, Event, Held, LiveSession } from '../../src/runtime/index.ts';
+import type { CallState, Held, LiveSession, StoredEvent } from '../../src/runtime/index.ts';
 import {
   DONE,
   endOfCall,
@@ -31,7 +31,7 @@ function nested(): Folding {
 const callOf = (f: Folding, id: string) => f.fold.calls.get(id) as CallState;
 
 /** Call and way of each response. */
-const told = (events: readonly Event[]) =>
+const told = (events: readonly StoredEvent[]) =>
   events.map(({ content, actions }) => {
     const part = content?.parts[0];
     if (part?.type !== 'function_response') return actions.completed?.[0]?.path;

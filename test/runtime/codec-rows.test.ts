@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Event, EventInit } from '../../src/runtime/index.ts';
+import type { EventInit, StoredEvent } from '../../src/runtime/index.ts';
 import { createEvent, decodeEvent, encodeEvent, sqlTime, timeOf } from '../../src/runtime/index.ts';
 
-const event = (more: Partial<EventInit> = {}): Event => createEvent({ id: 'e1', author: 'bot', timestamp: 0, ...more });
+const event = (more: Partial<EventInit> = {}): StoredEvent =>
+  createEvent({ id: 'e1', author: 'bot', timestamp: 0, ...more });
 const plain = () => encodeEvent(event());
 const json = (text: string | null) => (text === null ? null : (JSON.parse(text) as unknown));
 

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Event, EventInit, Plugin, Toolset } from '../../src/runtime/index.ts';
+import type { EventInit, Plugin, StoredEvent, Toolset } from '../../src/runtime/index.ts';
 import {
   AgentTree,
   agentTool,
@@ -72,7 +72,7 @@ describe('where a call was made', () => {
 
 describe('sessions in memory', () => {
   const at = (ms: number) => vi.setSystemTime(ms);
-  const call = (id: string): Event =>
+  const call = (id: string): StoredEvent =>
     createEvent({
       author: 'bot',
       content: { role: 'model', parts: [{ type: 'function_call', id, name: 'f', args: {} }] },

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import type { Event, EventActions } from '../../src/runtime/index.ts';
+import type { EventActions, StoredEvent } from '../../src/runtime/index.ts';
 import { createEvent, digestOf } from '../../src/runtime/index.ts';
 import { digestInPieces } from '../../src/runtime/log/digest.ts';
 
 const init = { id: 'e', author: 'bot', timestamp: 5, actions: { stateDelta: { a: 1, b: { c: [1, 'x'] } } } };
-const event = (more: object = {}): Event => createEvent({ ...init, ...more });
-const acting = (actions: Partial<EventActions>): Event => createEvent({ ...init, actions });
+const event = (more: object = {}): StoredEvent => createEvent({ ...init, ...more });
+const acting = (actions: Partial<EventActions>): StoredEvent => createEvent({ ...init, actions });
 
 test('a digest is the same whatever order members have, wherever it stands, and of whatever chain it is', () => {
   const digest = digestOf(event());
-  const turned = Object.fromEntries(Object.entries(event()).reverse()) as unknown as Event;
+  const turned = Object.fromEntries(Object.entries(event()).reverse()) as unknown as StoredEvent;
   expect(digestOf(turned)).toBe(digest);
   expect(digestOf(acting({ stateDelta: { b: { c: [1, 'x'] }, a: 1 } }))).toBe(digest);
   expect(digestOf({ ...event(), seq: 7 })).toBe(digest);
@@ -28,7 +28,7 @@ test('what says nothing counts for nothing', () => {
   expect(digestOf(acting({ stateDelta: { 'temp:x': 1 } }))).toBe(digestOf(acting({})));
 });
 
-const others: Record<string, Event> = {
+const others: Record<string, StoredEvent> = {
   'no author': event({ author: '' }),
   'an empty branch': event({ branch: '' }),
   'an empty error code': event({ errorCode: '' }),

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ContentPart } from '../../src/contracts/index.ts';
 import { canonicalJson, deepFreeze } from '../../src/contracts/index.ts';
-import type { Event, EventActions } from '../../src/runtime/index.ts';
+import type { EventActions, StoredEvent } from '../../src/runtime/index.ts';
 import { createEvent, decodeEvent, encodeEvent } from '../../src/runtime/index.ts';
 import { fullEvent } from '../suites/session-service.ts';
 
@@ -14,7 +14,7 @@ const columnsOf = (row: object) =>
   ]);
 
 /** What a database gives back: numbers for booleans. */
-function throughDatabase(event: Event): Event {
+function throughDatabase(event: StoredEvent): StoredEvent {
   const row = encodeEvent(event);
   for (const value of Object.values(row)) if (typeof value === 'string') expect(value.includes('\u0000')).toBe(false);
   const stored = Object.entries(row).map(([column, value]) => [
@@ -110,7 +110,7 @@ const event = fc
   .chain((fields) => fc.record({ fields: fc.constant(fields), actions, author: text }))
   .map(({ fields, actions, author }) =>
     createEvent({
-      ...(fields as unknown as Partial<Event>),
+      ...(fields as unknown as Partial<StoredEvent>),
       id: 'e1',
       seq: 1,
       author,

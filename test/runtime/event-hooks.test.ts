@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import type { Event, Plugin } from '../../src/runtime/index.ts';
+import type { Plugin, StoredEvent } from '../../src/runtime/index.ts';
 import { CustomAgent } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { bench, brief, endOf, errorOf, llm, responses, said, tool } from './kit.ts';
 
-const onEvent = (edit: (event: Event) => unknown): Plugin[] => [
-  { name: 'editor', onEvent: (_, event) => edit(event) as Event | undefined },
+const onEvent = (edit: (event: StoredEvent) => unknown): Plugin[] => [
+  { name: 'editor', onEvent: (_, event) => edit(event) as StoredEvent | undefined },
 ];
-const has = (event: Event, type: string) => event.content?.parts.some((part) => part.type === type) ?? false;
+const has = (event: StoredEvent, type: string) => event.content?.parts.some((part) => part.type === type) ?? false;
 
-function setting(edit: (event: Event) => unknown) {
+function setting(edit: (event: StoredEvent) => unknown) {
   const runs: unknown[] = [];
   const look = tool('look', (args) => void runs.push(args), { annotations: { readOnly: true } });
   const model = new ScriptedModel([{ calls: [['look', { n: 1 }]] }, 'done']);
@@ -24,7 +24,7 @@ describe('S0-07 on_event', () => {
     expect(said(events)).toEqual(['user: hi', 'bot: call look({"n":1})', 'bot: look = {"content":""}']);
   });
 
-  test.each<[string, (event: Event) => unknown, RegExp]>([
+  test.each<[string, (event: StoredEvent) => unknown, RegExp]>([
     [
       'leaves out a response',
       (event) => has(event, 'function_response') && { ...event, content: { role: 'user', parts: [] } },

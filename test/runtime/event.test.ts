@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ContentPart } from '../../src/contracts/index.ts';
-import type { Event, EventInit } from '../../src/runtime/index.ts';
+import type { EventInit, StoredEvent } from '../../src/runtime/index.ts';
 import {
   createActions,
   createEvent,
@@ -51,7 +51,7 @@ test('S0-12 what is given stays', () => {
 });
 
 test('S0-13 all further fields survive a store and a row', async () => {
-  const full: Partial<Event> = {
+  const full: Partial<StoredEvent> = {
     author: 'bot',
     interrupted: true,
     finishReason: 'length',
@@ -68,7 +68,7 @@ test('S0-13 all further fields survive a store and a row', async () => {
   const [stored] = await service.append(key, [createEvent(full as EventInit)]);
   expect(stored).toMatchObject({ ...full, seq: 1 });
   expect((await service.get(key))?.events[0]).toEqual(stored);
-  expect(decodeEvent(encodeEvent(stored as Event))).toEqual(stored);
+  expect(decodeEvent(encodeEvent(stored as StoredEvent))).toEqual(stored);
 });
 
 test('S0-14 actions: empty deltas, no escalation, no skipping, no transfer, unless set', () => {

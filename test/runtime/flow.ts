@@ -4,14 +4,14 @@ import type {
   AgentEvent,
   AgentSession,
   ExecutionOptions,
-  PendingRequest,
   PolicyEvaluator,
+  ReportedRequest,
   SessionInput,
   SessionRef,
   StreamEndEvent,
 } from '../../src/contracts/index.ts';
 import { createGrammarChecker } from '../../src/contracts/index.ts';
-import type { Agent, Event, SessionKey, SessionService } from '../../src/runtime/index.ts';
+import type { Agent, SessionKey, SessionService, StoredEvent } from '../../src/runtime/index.ts';
 import { InMemorySessionService } from '../../src/runtime/index.ts';
 import { elsewhere } from './elsewhere.ts';
 
@@ -62,7 +62,7 @@ export class Flow {
 
   /** The process was killed: a new one has what was stored, and the old one does not hold the session any more. */
   async crash(agent: Agent): Promise<Flow> {
-    const log = JSON.parse(JSON.stringify(await this.log())) as Event[];
+    const log = JSON.parse(JSON.stringify(await this.log())) as StoredEvent[];
     const sessions = new InMemorySessionService();
     await sessions.create(this.key);
     await sessions.append(this.key, log);
@@ -95,12 +95,12 @@ export class Flow {
     return { events, end };
   }
 
-  answer(request: PendingRequest | undefined, action: 'accept' | 'decline' | 'cancel'): Promise<Streamed> {
+  answer(request: ReportedRequest | undefined, action: 'accept' | 'decline' | 'cancel'): Promise<Streamed> {
     if (!request) throw new Error('nothing is pending');
     return this.stream({ kind: 'elicitation_response', requestId: request.requestId, response: { action } });
   }
 
-  async log(): Promise<readonly Event[]> {
+  async log(): Promise<readonly StoredEvent[]> {
     return (await this.sessions.get(this.key))?.events ?? [];
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Agent, Event } from '../../src/runtime/index.ts';
+import type { Agent, StoredEvent } from '../../src/runtime/index.ts';
 import { agentTool, CustomAgent, LoopAgent, ParallelAgent, SequentialAgent } from '../../src/runtime/index.ts';
 import type { Script } from '../../src/testing/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
@@ -607,7 +607,7 @@ const count = (names: readonly string[], name: string) => names.filter((other) =
 
 interface Turn {
   reason: string | undefined;
-  log: readonly Event[];
+  log: readonly StoredEvent[];
   state: Readonly<Record<string, unknown>>;
   ran: string[];
 }

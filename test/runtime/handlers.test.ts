@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AnyAgentTool, ToolContract } from '../../src/contracts/index.ts';
-import type { Event, LlmAgentOptions, RunnerOptions, ToolContext } from '../../src/runtime/index.ts';
+import type { LlmAgentOptions, RunnerOptions, StoredEvent, ToolContext } from '../../src/runtime/index.ts';
 import { agentTool, InMemoryCredentialService } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { bench, endOf, errorOf, llm, ownTool, responses, tool } from './kit.ts';
@@ -19,7 +19,7 @@ function withTools(
 const handler = (execute: (context: ToolContext) => unknown, extra: Partial<ToolContract> = {}) =>
   tool('pay', (_, context) => execute(context as unknown as ToolContext) as never, extra);
 
-const typesOf = (events: readonly Event[]) =>
+const typesOf = (events: readonly StoredEvent[]) =>
   events
     .flatMap(({ content }) => content?.parts ?? [])
     .flatMap((part) => (part.type === 'function_response' ? [part.errorType] : []));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Content, ContentPart, FunctionResponsePart } from '../../src/contracts/index.ts';
-import type { Event, EventInit } from '../../src/runtime/index.ts';
+import type { EventInit, StoredEvent } from '../../src/runtime/index.ts';
 import {
   createEvent,
   History,
@@ -202,8 +202,8 @@ describe('a history is always well formed', () => {
   );
 
   /** Turns actions into a log as it could have been written, answers in any order and at any time. */
-  function logOf(actions: readonly Action[]): Event[] {
-    const log: Event[] = [];
+  function logOf(actions: readonly Action[]): StoredEvent[] {
+    const log: StoredEvent[] = [];
     const open: { id: string; name: string; longRunning: boolean }[] = [];
     const steers: string[] = [];
     const add = (init: Omit<EventInit, 'author'> & { author?: string }) => {

@@ -12,13 +12,13 @@ import type {
 } from '../../src/contracts/index.ts';
 import type {
   Agent,
-  Event,
   LlmAgentOptions,
   Model,
   Plugin,
   RunnerOptions,
   RunRequest,
   SessionService,
+  StoredEvent,
 } from '../../src/runtime/index.ts';
 import { LlmAgent, Runner } from '../../src/runtime/index.ts';
 
@@ -33,10 +33,10 @@ export interface Bench {
   sessions: SessionService;
   warnings: string[];
   /** Runs one invocation; the events that were stored. */
-  say(input: RunRequest['input'], options?: Partial<RunRequest>): Promise<Event[]>;
+  say(input: RunRequest['input'], options?: Partial<RunRequest>): Promise<StoredEvent[]>;
   /** All events, partial ones too. */
-  frames(input: RunRequest['input'], options?: Partial<RunRequest>): Promise<Event[]>;
-  log(): Promise<readonly Event[]>;
+  frames(input: RunRequest['input'], options?: Partial<RunRequest>): Promise<StoredEvent[]>;
+  log(): Promise<readonly StoredEvent[]>;
   state(): Promise<Readonly<Record<string, unknown>>>;
 }
 
@@ -99,7 +99,7 @@ function briefPart(part: ContentPart): string {
 }
 
 /** Events that say something, one line each. */
-export function said(events: readonly Event[]): string[] {
+export function said(events: readonly StoredEvent[]): string[] {
   return events.flatMap((event) =>
     event.content && event.content.parts.length > 0
       ? [`${event.author}: ${event.content.parts.map(briefPart).join(' | ')}`]
@@ -108,17 +108,17 @@ export function said(events: readonly Event[]): string[] {
 }
 
 /** Why the turn ended; undefined while it waits. */
-export function endOf(events: readonly Event[]): string | undefined {
+export function endOf(events: readonly StoredEvent[]): string | undefined {
   return events.at(-1)?.actions.end?.reason;
 }
 
-export function errorOf(events: readonly Event[]): { code: string; message: string } | undefined {
+export function errorOf(events: readonly StoredEvent[]): { code: string; message: string } | undefined {
   const event = events.find(({ errorCode }) => errorCode !== undefined);
   return event && { code: event.errorCode ?? '', message: event.errorMessage ?? '' };
 }
 
 /** Every response in the events, by tool name. */
-export function responses(events: readonly Event[]): Record<string, Record<string, unknown>> {
+export function responses(events: readonly StoredEvent[]): Record<string, Record<string, unknown>> {
   const found: Record<string, Record<string, unknown>> = {};
   for (const event of events) {
     for (const part of event.content?.parts ?? []) {
@@ -129,7 +129,7 @@ export function responses(events: readonly Event[]): Record<string, Record<strin
 }
 
 /** Ids of calls and responses, in order. */
-export function callIds(events: readonly Event[]): string[] {
+export function callIds(events: readonly StoredEvent[]): string[] {
   const parts = events.flatMap(({ content }) => content?.parts ?? []);
   return parts.flatMap((part) => (part.type === 'function_call' || part.type === 'function_response' ? [part.id] : []));
 }
@@ -185,7 +185,7 @@ export function streamAll(session: AgentSession, input: string | SessionInput): 
 }
 
 /** A store whose process can die: from then on nothing is written any more. */
-export function mortal(store: SessionService, dies: (events: readonly Event[]) => boolean): SessionService {
+export function mortal(store: SessionService, dies: (events: readonly StoredEvent[]) => boolean): SessionService {
   let dead = false;
   return {
     create: (given, options) => store.create(given, options),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CoxswainError } from '../../src/contracts/index.ts';
-import type { Event, EventInit } from '../../src/runtime/index.ts';
+import type { EventInit, StoredEvent } from '../../src/runtime/index.ts';
 import { createEvent, InMemorySessionService, LiveSession } from '../../src/runtime/index.ts';
 import { SharedAppends } from '../../src/runtime/live/shared-appends.ts';
 import { MANY } from '../../src/session/index.ts';
@@ -250,7 +250,7 @@ test('ATT-B6 many calls of one event are not read back while their writer takes 
   // Whoever reads them takes them in like others.
   const elsewhere = new InMemorySessionService({ chained: true });
   await elsewhere.create(key);
-  await elsewhere.append(key, [{ ...(live.log[0] as Event) }]);
+  await elsewhere.append(key, [{ ...(live.log[0] as StoredEvent) }]);
   const reader = await LiveSession.open(elsewhere, key);
   expect([reader.fold.open.size, ids(reader)]).toEqual([MANY + 1, ['many']]);
   expect(reader.log[0]?.chain).toEqual(live.log[0]?.chain);
@@ -283,7 +283,7 @@ describe('appends that share a transaction', () => {
     const written: string[][] = [];
     const first = gate();
     const appends = new SharedAppends({
-      write: async (events: readonly Event[]) => {
+      write: async (events: readonly StoredEvent[]) => {
         const batch = events.map(({ id }) => id);
         if (written.push(batch) === 1) await first.opened;
         const error = fault(batch);

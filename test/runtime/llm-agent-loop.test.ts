@@ -2,7 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { fromAgent } from '../../src/adapters/adk/index.ts';
 import type { AgentSession, AnyTool } from '../../src/contracts/index.ts';
 import { textOfParts } from '../../src/contracts/index.ts';
-import type { Event, Model, ModelRequest, ModelResponse, RunnerOptions, Toolset } from '../../src/runtime/index.ts';
+import type {
+  Model,
+  ModelRequest,
+  ModelResponse,
+  RunnerOptions,
+  StoredEvent,
+  Toolset,
+} from '../../src/runtime/index.ts';
 import { InMemoryArtifactService, InMemorySessionService, SequentialAgent } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import {
@@ -495,7 +502,7 @@ describe('R29 a crash between a tool’s effect and its response', () => {
   /** Runs until the response of the call is to be stored, then nothing is written any more. */
   async function crash(pay: AnyTool, options: Partial<RunnerOptions> = {}) {
     const store = new InMemorySessionService();
-    const isResponse = (event: Event) =>
+    const isResponse = (event: StoredEvent) =>
       event.content?.parts.some((part) => part.type === 'function_response') ?? false;
     const model = new ScriptedModel([calls('pay')]);
     const first = bench(llm('bot', model, { tools: [pay] }), {

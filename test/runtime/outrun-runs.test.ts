@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { fromAgent } from '../../src/adapters/adk/index.ts';
 import type { AnyTool, SessionInput } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
-import type { Event } from '../../src/runtime/index.ts';
+import type { StoredEvent } from '../../src/runtime/index.ts';
 import { createEvent, InMemorySessionService } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { Folding } from './folding.ts';
@@ -11,8 +11,8 @@ import { reasonOf } from './resumed.ts';
 
 /** A store in which somebody is faster: asked before each append, it may write first, or refuse. */
 class Faster extends InMemorySessionService {
-  readonly tried: (readonly Event[])[] = [];
-  before: (events: readonly Event[]) => Promise<unknown> | unknown = () => undefined;
+  readonly tried: (readonly StoredEvent[])[] = [];
+  before: (events: readonly StoredEvent[]) => Promise<unknown> | unknown = () => undefined;
 
   override async append(...[of, events, options]: Parameters<InMemorySessionService['append']>) {
     this.tried.push(events);
@@ -21,12 +21,12 @@ class Faster extends InMemorySessionService {
   }
 
   /** What another process writes. */
-  theirs(...events: Event[]) {
+  theirs(...events: StoredEvent[]) {
     return super.append(key, events);
   }
 }
 
-const response = (id: string, words = 'theirs'): Event =>
+const response = (id: string, words = 'theirs'): StoredEvent =>
   createEvent({
     id: `res:${id}`,
     turnId: 't',
@@ -37,7 +37,7 @@ const response = (id: string, words = 'theirs'): Event =>
     },
   });
 
-const responds = (events: readonly Event[], id: string) => events.some((event) => event.id === `res:${id}`);
+const responds = (events: readonly StoredEvent[], id: string) => events.some((event) => event.id === `res:${id}`);
 const exists = () => new CoxswainError('ALREADY_EXISTS', 'E_EVENT_EXISTS', 'it is there');
 const conflict = () => new CoxswainError('ABORTED', 'E_SESSION_CONFLICT', 'somebody has written');
 
@@ -63,7 +63,7 @@ async function opened(left: (f: Folding) => void, tools: readonly AnyTool[] = []
 }
 
 /** Once: before the first append that does this, `work` is done. */
-function once(sessions: Faster, is: (events: readonly Event[]) => boolean, work: () => Promise<unknown> | never) {
+function once(sessions: Faster, is: (events: readonly StoredEvent[]) => boolean, work: () => Promise<unknown> | never) {
   let isDone = false;
   sessions.before = async (events) => {
     if (isDone || !is(events)) return;
@@ -142,7 +142,7 @@ describe('inputs', () => {
     f.act({ asks: [{ requestId: 'c1#0', callId: 'c1', kind: 'tool_confirmation', message: '?' }] });
   };
   const yes: SessionInput = { kind: 'elicitation_response', requestId: 'c1#0', response: { action: 'accept' } };
-  const isYes = (events: readonly Event[]) => events.some(({ actions }) => actions.answers !== undefined);
+  const isYes = (events: readonly StoredEvent[]) => events.some(({ actions }) => actions.answers !== undefined);
   const pay = () => tool('tool c1', () => 'paid');
   const codeOf = (work: Promise<unknown>) =>
     work.then(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Event, EventInit } from '../../src/runtime/index.ts';
+import type { EventInit, StoredEvent } from '../../src/runtime/index.ts';
 import { createEvent, Fold, OpenRequests } from '../../src/runtime/index.ts';
 
 const key = { app: 'shop', userId: 'u', id: 's' };
@@ -9,7 +9,7 @@ function twoCalls() {
   const fold = new Fold({}, {});
   let seq = 0;
   const add = (init: Partial<EventInit>) => {
-    const event: Event = {
+    const event: StoredEvent = {
       ...createEvent({ turnId: 't', streamId: 'x', author: 'bot', path: '', ...init }),
       seq: ++seq,
     };

@@ -5,11 +5,11 @@ import type {
   AgentSession,
   AnyTool,
   ExecutorStreamOptions,
-  PendingRequest,
   PolicyEvaluator,
+  ReportedRequest,
   SessionInput,
 } from '../../src/contracts/index.ts';
-import type { Event, Toolset } from '../../src/runtime/index.ts';
+import type { StoredEvent, Toolset } from '../../src/runtime/index.ts';
 import { InMemorySessionService } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { Folding } from './folding.ts';
@@ -25,8 +25,8 @@ export interface Resumed {
   go(input?: SessionInput | SessionInput[] | string, options?: ExecutorStreamOptions): Promise<AgentEvent[]>;
   /** Responses in the log: `content` or `error` of each, by call id. */
   responses(): Promise<Record<string, unknown>>;
-  pending(): Promise<PendingRequest[]>;
-  log(): Promise<readonly Event[]>;
+  pending(): Promise<ReportedRequest[]>;
+  log(): Promise<readonly StoredEvent[]>;
 }
 
 /** A session whose log a process that is gone has left: its agent `bot` has called `tool c1`, and more. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Content, MemoryEntry } from '../../src/contracts/index.ts';
-import type { Event, InvocationInfo } from '../../src/runtime/index.ts';
+import type { InvocationInfo, StoredEvent } from '../../src/runtime/index.ts';
 import {
   createEvent,
   InMemoryArtifactService,
@@ -311,7 +311,7 @@ describe('order of one run', () => {
   });
 
   test('S0-69 an on_event hook that fails fails the turn by its name: what it was to edit is not stored', async () => {
-    const onEvent = (_: unknown, { content }: Event) => {
+    const onEvent = (_: unknown, { content }: StoredEvent) => {
       if (content?.role === 'model') throw new Error('cannot blank this');
       return undefined;
     };

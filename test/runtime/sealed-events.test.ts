@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { isAudited, isLinked } from '../../src/runtime/log/chain.ts';
 import { digestOf } from '../../src/runtime/log/digest.ts';
-import type { Event, EventActions, EventInit } from '../../src/runtime/log/event.ts';
+import type { EventActions, EventInit, StoredEvent } from '../../src/runtime/log/event.ts';
 import { createEvent, isFinalResponse, sizeOf, threadOf } from '../../src/runtime/log/event.ts';
 import { sealEvent } from '../../src/runtime/store/store-rules.ts';
 
-const event = (more: Partial<EventInit> = {}): Event =>
+const event = (more: Partial<EventInit> = {}): StoredEvent =>
   createEvent({ author: 'user', id: 'e1', timestamp: 1, invocationId: 'i1', ...more });
 const withData = (data: unknown) => event({ customMetadata: data as Record<string, unknown> });
 const part = (id: string) => ({
@@ -120,7 +120,7 @@ describe('the digest of an event', () => {
       { turnId: '' },
       { branch: undefined },
     ];
-    for (const change of same) expect(digestOf({ ...event(), ...(change as object) } as Event)).toBe(base);
+    for (const change of same) expect(digestOf({ ...event(), ...(change as object) } as StoredEvent)).toBe(base);
     expect(digestOf(event({ actions: { stateDelta: { 'temp:a': 1 } } }))).toBe(base);
     expect(digestOf(event({ actions: { artifactDelta: {}, steer: undefined } as never }))).toBe(base);
   });

@@ -1,5 +1,5 @@
 import { CoxswainError } from '../../src/contracts/index.ts';
-import type { Event } from '../../src/runtime/index.ts';
+import type { StoredEvent } from '../../src/runtime/index.ts';
 import { createEvent, InMemorySessionService, LiveSession } from '../../src/runtime/index.ts';
 import { Folding } from './folding.ts';
 import { key } from './kit.ts';
@@ -11,14 +11,14 @@ export const note = (id: string, more: object = {}) => createEvent({ id, author:
 /** A store that other processes write, too, in which somebody may be faster. */
 export class Shared extends InMemorySessionService {
   override readonly isPrivate = false;
-  before: (events: readonly Event[]) => unknown = () => undefined;
+  before: (events: readonly StoredEvent[]) => unknown = () => undefined;
 
   override async append(...[of, events, options]: Parameters<InMemorySessionService['append']>) {
     await this.before(events);
     return super.append(of, events, options);
   }
 
-  theirs(...events: Event[]) {
+  theirs(...events: StoredEvent[]) {
     return super.append(key, events);
   }
 }

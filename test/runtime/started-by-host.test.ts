@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { CoxswainError } from '../../src/contracts/index.ts';
-import type { Event } from '../../src/runtime/index.ts';
+import type { StoredEvent } from '../../src/runtime/index.ts';
 import { storeStarts } from '../../src/runtime/session/start-calls.ts';
 import { codeOf, conflict, note, once, opened } from './shared-store.ts';
 
@@ -14,7 +14,7 @@ async function open() {
 }
 
 const away = () => new CoxswainError('UNAVAILABLE', 'E_STORE', 'away');
-const isStart = (events: readonly Event[]) => events.some(({ actions }) => actions.started !== undefined);
+const isStart = (events: readonly StoredEvent[]) => events.some(({ actions }) => actions.started !== undefined);
 
 test('the start of a call that a host runs is stored, and is alone where nobody else has written', async () => {
   const { live, start, starts } = await open();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Event } from '../../src/runtime/index.ts';
+import type { StoredEvent } from '../../src/runtime/index.ts';
 import {
   Cuts,
   createEvent,
@@ -48,7 +48,7 @@ describe('an event that is appended', () => {
     ['has responses with ids', parts({ ...call, type: 'function_response', id: 1 }), 'a call without id or name'],
   ])('%s', async (_, given, message) => {
     const sessions = await store();
-    const append = sessions.append(key, [event(), given as Event]);
+    const append = sessions.append(key, [event(), given as StoredEvent]);
     await expect(append).rejects.toThrow(
       expect.objectContaining({ code: 'E_BAD_INPUT', message: expect.stringContaining(message) }),
     );
@@ -57,7 +57,7 @@ describe('an event that is appended', () => {
 
   test('may hold parts of other kinds, without id or name', async () => {
     const sessions = await store();
-    const given = parts({ type: 'text', text: 'a' }, { type: 'reference', uri: 'x' }, call) as unknown as Event;
+    const given = parts({ type: 'text', text: 'a' }, { type: 'reference', uri: 'x' }, call) as unknown as StoredEvent;
     expect(await sessions.append(key, [event(), given])).toHaveLength(2);
   });
 });
@@ -118,7 +118,7 @@ describe('a session that is restored', () => {
     expect((await sessions.openTurns({ app: 'shop' })).map(({ key: { id }, agent }) => [id, agent])).toEqual([
       ['s2', 'bot'],
     ]);
-    const taken = sessions.append({ ...key, id: 's2' }, [{ ...f.events[0] } as Event]);
+    const taken = sessions.append({ ...key, id: 's2' }, [{ ...f.events[0] } as StoredEvent]);
     await expect(taken).rejects.toThrow(refused('E_EVENT_EXISTS'));
   });
 
@@ -126,7 +126,7 @@ describe('a session that is restored', () => {
     const sessions = await store();
     const f = new Folding();
     await expect(sessions.restore(key, restored(f))).rejects.toThrow(refused('E_SESSION_EXISTS'));
-    f.events.push({ ...(f.events[0] as Event) });
+    f.events.push({ ...(f.events[0] as StoredEvent) });
     await expect(sessions.restore({ ...key, id: 's2' }, restored(f))).rejects.toThrow(refused('E_EVENT_EXISTS'));
     await expect(sessions.restore({ ...key, id: 's2' }, { ...restored(f), events: [1 as never] })).rejects.toThrow(
       refused('E_BAD_INPUT'),
@@ -173,7 +173,7 @@ describe('what a log leaves open', () => {
     expect(markers).toHaveLength(10);
     for (const size of [1, 3, 7, 50]) {
       const cuts = new Cuts(markers);
-      const counting: Event[] = [];
+      const counting: StoredEvent[] = [];
       for (let at = 0; at < f.events.length; at += size) counting.push(...cuts.counting(f.events.slice(at, at + size)));
       expect(counting).toEqual(effectiveEvents(f.events));
     }

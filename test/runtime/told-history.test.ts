@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { ContentPart } from '../../src/contracts/index.ts';
-import type { Event, EventInit, Viewer } from '../../src/runtime/index.ts';
+import type { EventInit, StoredEvent, Viewer } from '../../src/runtime/index.ts';
 import { History, mergeAdjacent, sees } from '../../src/runtime/index.ts';
 import { Folding } from './folding.ts';
 import { brief, text, user } from './kit.ts';
 
 const viewer: Viewer = { agent: 'bot', branch: undefined, iso: '' };
 const shown = (f: Folding, of: Partial<Viewer> = {}) => {
-  const byId = (id: string): Event | undefined => f.events.find((event) => event.id === id);
+  const byId = (id: string): StoredEvent | undefined => f.events.find((event) => event.id === id);
   return new History({ ...viewer, ...of }).extend(f.events, byId);
 };
 const told = (f: Folding, of: Partial<Viewer> = {}) => brief(shown(f, of));

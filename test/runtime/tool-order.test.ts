@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AnyTool, SessionInput } from '../../src/contracts/index.ts';
-import type { Event } from '../../src/runtime/index.ts';
+import type { StoredEvent } from '../../src/runtime/index.ts';
 import { LlmAgent, Runner } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 
@@ -26,7 +26,7 @@ async function batch(tools: AnyTool[], calls: string[]) {
   const model = new ScriptedModel([{ calls: calls.map((name) => [name] as const) }, 'done']);
   const runner = new Runner({ app: 'test', agent: new LlmAgent({ name: 'agent', model, tools }) });
   const run = async (input: string | SessionInput) => {
-    const events: Event[] = [];
+    const events: StoredEvent[] = [];
     for await (const event of runner.run({ userId: 'u', sessionId: 's', input })) events.push(event);
     return events;
   };

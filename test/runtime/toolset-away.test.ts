@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AnyAgentTool, SessionInput } from '../../src/contracts/index.ts';
 import { allowAll, createHost, fromAgent } from '../../src/index.ts';
-import type { Event } from '../../src/runtime/index.ts';
+import type { StoredEvent } from '../../src/runtime/index.ts';
 import { agentTool, InMemorySessionService } from '../../src/runtime/index.ts';
 import { run } from '../../src/session/index.ts';
 import type { Script } from '../../src/testing/index.ts';
@@ -58,7 +58,8 @@ describe('S0-32 a toolset that is away when a turn goes on', () => {
   test('R29 a call that was started is asked about: its effects are unknown', async () => {
     const { line, bot } = away([tool('pay', () => 'paid')]);
     const store = new InMemorySessionService();
-    const isResponse = ({ content }: Event) => content?.parts.some(({ type }) => type === 'function_response') ?? false;
+    const isResponse = ({ content }: StoredEvent) =>
+      content?.parts.some(({ type }) => type === 'function_response') ?? false;
     const first = bench(bot([calls('pay')]), { sessions: mortal(store, (events) => events.some(isResponse)) });
     await expect(first.say('go')).rejects.toThrow('the process is gone');
     line.isDown = true;

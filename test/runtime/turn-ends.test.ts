@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { CoxswainError } from '../../src/contracts/index.ts';
-import type { Event, Plugin } from '../../src/runtime/index.ts';
+import type { Plugin, StoredEvent } from '../../src/runtime/index.ts';
 import { agentTool, ParallelAgent } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { bench, endOf, errorOf, llm, said, tool } from './kit.ts';
 import { reasonOf, resumed } from './resumed.ts';
 
 const calls = (...names: string[]) => ({ calls: names.map((name) => [name] as const) });
-const dataOf = (events: readonly Event[]) => events.at(-1)?.actions.end;
+const dataOf = (events: readonly StoredEvent[]) => events.at(-1)?.actions.end;
 
 /** A turn that is told to end while its tool runs. */
 async function aborted(reason: unknown, plugins: Plugin[] = []) {

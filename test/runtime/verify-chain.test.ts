@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ChainReport, Event, EventActions, EventInit } from '../../src/runtime/index.ts';
+import type { ChainReport, EventActions, EventInit, StoredEvent } from '../../src/runtime/index.ts';
 import {
   Chain,
   createEvent,
@@ -12,22 +12,23 @@ import {
   verifyRows,
 } from '../../src/runtime/index.ts';
 
-const decided = (id: string): Event =>
+const decided = (id: string): StoredEvent =>
   createEvent({
     id,
     author: 'user',
     timestamp: 1,
     actions: { decisions: { c1: { outcome: 'approved', by: 'policy' } } },
   });
-const said = (id: string): Event =>
+const said = (id: string): StoredEvent =>
   createEvent({ id, author: 'bot', timestamp: 1, content: { role: 'model', parts: [{ type: 'text', text: id }] } });
 
-const numbered = (events: readonly Event[]): Event[] => events.map((event, index) => ({ ...event, seq: index + 1 }));
+const numbered = (events: readonly StoredEvent[]): StoredEvent[] =>
+  events.map((event, index) => ({ ...event, seq: index + 1 }));
 
 /** A log of one writer: `a` says, the others decide, each in an append of its own. */
-function log(...ids: string[]): Event[] {
+function log(...ids: string[]): StoredEvent[] {
   const chain = new Chain();
-  const events: Event[] = [];
+  const events: StoredEvent[] = [];
   for (const id of ids) {
     for (const event of chain.link([id.startsWith('a') ? said(id) : decided(id)])) {
       events.push(event);
@@ -37,9 +38,9 @@ function log(...ids: string[]): Event[] {
   return numbered(events);
 }
 
-const without = (events: readonly Event[], ...ids: string[]) => events.filter(({ id }) => !ids.includes(id));
+const without = (events: readonly StoredEvent[], ...ids: string[]) => events.filter(({ id }) => !ids.includes(id));
 const faultsOf = ({ faults }: ChainReport) => faults.map(({ seq, id, fault }) => [seq, id, fault]);
-const changed = (events: readonly Event[], id: string, change: Partial<Event>) =>
+const changed = (events: readonly StoredEvent[], id: string, change: Partial<StoredEvent>) =>
   events.map((event) => (event.id === id ? { ...event, ...change } : event));
 
 describe('a log as it was written', () => {
@@ -54,7 +55,7 @@ describe('a log as it was written', () => {
       faults: [],
     });
     expect(events[1]).not.toHaveProperty('chain');
-    expect(events[0]?.chain).toStrictEqual({ after: '', hash: extendChain('', digestOf(events[0] as Event)) });
+    expect(events[0]?.chain).toStrictEqual({ after: '', hash: extendChain('', digestOf(events[0] as StoredEvent)) });
     expect(events[2]?.chain?.after).toBe('d1');
   });
 
@@ -72,7 +73,7 @@ describe('a log as it was written', () => {
     const chain = new Chain();
     const old = decided('d1');
     chain.see(old);
-    const [next] = chain.link([decided('d2')]) as [Event];
+    const [next] = chain.link([decided('d2')]) as [StoredEvent];
     expect(verifyLog(numbered([old, next]))).toMatchObject({ ok: true, audited: 2, linked: 1 });
     const bent = numbered([{ ...old, timestamp: 9 }, next]);
     expect(faultsOf(verifyLog(bent))).toEqual([[1, undefined, 'changed']]);
@@ -82,7 +83,7 @@ describe('a log as it was written', () => {
     const chain = new Chain();
     const batch = chain.link([said('a'), decided('d1'), decided('d2')]);
     for (const event of batch) chain.see(event);
-    const [last] = chain.link([decided('d3')]) as [Event];
+    const [last] = chain.link([decided('d3')]) as [StoredEvent];
     const events = numbered([...batch, last]);
     expect(events.map((event) => event.chain?.batch)).toEqual([undefined, undefined, true, undefined]);
     expect(events[1]?.chain).not.toHaveProperty('batch');
@@ -96,7 +97,7 @@ describe('a log as it was written', () => {
     const one = first.link([decided('d1'), decided('d2')]);
     const two = second.link([decided('e1'), decided('e2')]);
     for (const event of [...one, ...two]) first.see(event);
-    const [last] = first.link([decided('d3')]) as [Event];
+    const [last] = first.link([decided('d3')]) as [StoredEvent];
     const events = numbered([...begun, ...one, ...two, last]);
     expect(verifyLog(events)).toMatchObject({ ok: true, audited: 6, linked: 6 });
     // What came in between is bound by the next link.
@@ -120,7 +121,7 @@ describe('a log as it was written', () => {
 });
 
 describe('a log that was touched', () => {
-  test.each<[string, Event[], [number, string | undefined, string][]]>([
+  test.each<[string, StoredEvent[], [number, string | undefined, string][]]>([
     ['an event was changed', changed(log('d1', 'd2', 'd3'), 'd2', { timestamp: 9 }), [[2, 'd2', 'changed']]],
     ['the first was changed', changed(log('d1', 'd2'), 'd1', { author: 'eve' }), [[1, 'd1', 'changed']]],
     ['one is missing', without(log('d1', 'd2', 'd3'), 'd2'), [[2, undefined, 'missing']]],
@@ -144,7 +145,7 @@ describe('a log that was touched', () => {
     ],
     [
       'two stand in another order',
-      numbered(['d1', 'd3', 'd2'].map((id) => log('d1', 'd2', 'd3').find((event) => event.id === id) as Event)),
+      numbered(['d1', 'd3', 'd2'].map((id) => log('d1', 'd2', 'd3').find((event) => event.id === id) as StoredEvent)),
       [[2, 'd3', 'reordered']],
     ],
     [
@@ -225,7 +226,7 @@ describe('what is evidence', () => {
     ] as never,
   });
 
-  test.each<[string, Event, boolean]>([
+  test.each<[string, StoredEvent, boolean]>([
     ['a decision', of({ decisions: {} }), true],
     ['a start', of({ started: [] }), true],
     ['a question', of({ asks: [] }), true],
@@ -248,7 +249,7 @@ describe('what is evidence', () => {
     const bare = { ...terms(), id: 'bare' };
     const word = { ...of({}), id: 'word' };
     const marked = { ...of({}), id: 'marked', chain: { after: '', hash: 'h' } };
-    const ids = (...events: Event[]) => evidenceOf(events).map(({ id }) => id);
+    const ids = (...events: StoredEvent[]) => evidenceOf(events).map(({ id }) => id);
     expect(ids(old, linked, bare, word, marked)).toEqual(['linked', 'bare', 'marked']);
     expect(ids(old, marked, bare)).toEqual(['marked']);
   });

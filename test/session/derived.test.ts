@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AgentEvent, AgentSession, PendingRequest } from '../../src/contracts/index.ts';
+import type { AgentEvent, AgentSession, ReportedRequest } from '../../src/contracts/index.ts';
 import { SubagentSession } from '../../src/host/subagents/subagent-session.ts';
 import { derived, StreamQueue } from '../../src/session/index.ts';
 
@@ -35,7 +35,7 @@ test('SOAK-1 the log of a sub-agent ends while it is waited for', async () => {
       () => left.promise,
       async () => left.resolve(),
     );
-  const caller: PendingRequest = { kind: 'tool', requestId: 'c', sessionId: 's', agentPath: ['bot'] } as never;
+  const caller: ReportedRequest = { kind: 'tool', requestId: 'c', sessionId: 's', agentPath: ['bot'] } as never;
   const inner = { events } as unknown as AgentSession;
   const log = new SubagentSession(inner, caller).events({ live: true });
   const waiting = log.next();

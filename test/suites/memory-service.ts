@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Event, MemoryService, SessionKey } from '../../src/runtime/index.ts';
+import type { MemoryService, SessionKey, StoredEvent } from '../../src/runtime/index.ts';
 import { createEvent } from '../../src/runtime/index.ts';
 
 const key: SessionKey = { app: 'app', userId: 'u1', id: 's1' };
 
-function said(text: string, at = 0, author = 'user'): Event {
+function said(text: string, at = 0, author = 'user'): StoredEvent {
   return createEvent({ author, timestamp: at, content: { role: 'user', parts: [{ type: 'text', text }] } });
 }
 

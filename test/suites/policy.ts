@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { AnyTool, PendingRequest, PolicyEvaluator, Principal, ToolProvider } from '../../src/contracts/index.ts';
+import type { AnyTool, PolicyEvaluator, Principal, ReportedRequest, ToolProvider } from '../../src/contracts/index.ts';
 import { createHost, fromAgent, LlmAgent, ParallelAgent } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { bot, hostOf, notingTool, only, refusal, results, say } from '../host/kit.ts';
@@ -203,6 +203,6 @@ export function policySuite(name: string, engine: PolicyEngine): void {
   });
 }
 
-function yes({ approval }: PendingRequest) {
+function yes({ approval }: ReportedRequest) {
   return { kind: 'approve' as const, previewDigest: approval?.previewDigest ?? '' };
 }

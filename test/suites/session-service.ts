@@ -1,7 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ContentPart } from '../../src/contracts/index.ts';
 import { CoxswainError, canonicalJson, isCoxswainError } from '../../src/contracts/index.ts';
-import type { Event, EventActions, EventInit, SessionKey, SessionService, Settle } from '../../src/runtime/index.ts';
+import type {
+  EventActions,
+  EventInit,
+  SessionKey,
+  SessionService,
+  Settle,
+  StoredEvent,
+} from '../../src/runtime/index.ts';
 import { createEvent, foldState, InMemorySessionService, joinState, LiveSession } from '../../src/runtime/index.ts';
 
 export interface ServiceUnderTest {
@@ -14,20 +21,20 @@ export interface ServiceUnderTest {
 export const key: SessionKey = { app: 'shop', userId: 'ann', id: 's1' };
 export const other: SessionKey = { ...key, id: 's2' };
 
-export function event(id: string, init: Partial<EventInit> = {}): Event {
+export function event(id: string, init: Partial<EventInit> = {}): StoredEvent {
   return createEvent({ author: 'bot', timestamp: 1_700_000_000_000, ...init, id });
 }
 
-export function change(id: string, stateDelta: Record<string, unknown>): Event {
+export function change(id: string, stateDelta: Record<string, unknown>): StoredEvent {
   return event(id, { actions: { stateDelta } });
 }
 
-export function call(id: string, ...callIds: string[]): Event {
+export function call(id: string, ...callIds: string[]): StoredEvent {
   const parts = callIds.map((callId): ContentPart => ({ type: 'function_call', id: callId, name: 'pay', args: {} }));
   return event(id, { content: { role: 'model', parts } });
 }
 
-export function answer(id: string, ...callIds: string[]): Event {
+export function answer(id: string, ...callIds: string[]): StoredEvent {
   const parts = callIds.map(
     (callId): ContentPart => ({ type: 'function_response', id: callId, name: 'pay', response: { ok: true } }),
   );
@@ -38,7 +45,7 @@ export function answer(id: string, ...callIds: string[]): Event {
 const parsed = (text: string) => JSON.parse(text) as Record<string, unknown>;
 
 /** Every field in use, and every text that a database is known to spoil. */
-export function fullEvent(id: string): Event {
+export function fullEvent(id: string): StoredEvent {
   const odd = 'emoji 🚣🏽 nul \u0000 lone \ud800 kanji 太郎';
   const data = parsed('{"__proto__":{"polluted":true},"constructor":1,"toJSON":"x","z":[],"a":{"deep":null}}');
   const actions: Partial<EventActions> = {
@@ -129,8 +136,8 @@ export async function refusalOf(work: Promise<unknown>): Promise<{ status: strin
   throw new Error('was not refused');
 }
 
-const ids = (events: readonly Event[] = []) => events.map(({ id }) => id);
-const seqs = (events: readonly Event[] = []) => events.map(({ seq }) => seq);
+const ids = (events: readonly StoredEvent[] = []) => events.map(({ id }) => id);
+const seqs = (events: readonly StoredEvent[] = []) => events.map(({ seq }) => seq);
 
 function frozenWithin(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true;
@@ -838,7 +845,7 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         });
         return event(id, { ...init, content: { role: 'model', parts } });
       };
-      const callsOf = ({ seq, content }: Event) =>
+      const callsOf = ({ seq, content }: StoredEvent) =>
         (content?.parts ?? []).map((part) => part.type === 'function_call' && `${part.id} ${part.name} ${seq}`);
       const open = async () =>
         (await service.openCalls(key)).map(({ callId, name: tool, seq }) => `${callId} ${tool} ${seq}`);
@@ -1173,7 +1180,7 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         );
         expect(await service.openCalls(copy.key)).toEqual([]);
         expect((await service.openCalls(key)).map(({ callId }) => callId)).toEqual(['c2']);
-        const failures: [() => Event[], string][] = [
+        const failures: [() => StoredEvent[], string][] = [
           [() => [event('new'), event('e1')], 'E_EVENT_EXISTS'],
           [() => [event('')], 'E_ID'],
           [
@@ -1202,8 +1209,8 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         });
 
         /** Settles nothing, and is told of each page. */
-        const pages = (seen: (events: readonly Event[]) => void): Settle => {
-          const see = (events: readonly Event[]) => seen(events);
+        const pages = (seen: (events: readonly StoredEvent[]) => void): Settle => {
+          const see = (events: readonly StoredEvent[]) => seen(events);
           return Object.assign(() => [], { inPages: () => ({ see, end: () => [] }) });
         };
 

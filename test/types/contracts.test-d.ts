@@ -11,8 +11,8 @@ import type {
   ExecutionOptions,
   ExecutorSession,
   HookResult,
-  PendingRequest,
   PolicyDecision,
+  ReportedRequest,
   RequestAnswer,
   SessionInput,
   SessionUpdate,
@@ -224,7 +224,7 @@ export const decision: PolicyDecision = { outcome: 'allow', ruleID: 'r' };
 export const hookResult: HookResult = { action: 'deny' };
 export const openDecision: PolicyDecision = { outcome: 'ask' };
 
-export function pendingOf(request: PendingRequest): unknown {
+export function pendingOf(request: ReportedRequest): unknown {
   // @ts-expect-error a typo
   request.requestedat;
   return request.approval?.remember[0]?.rule.anything;

@@ -5,7 +5,7 @@ import type {
   ApprovalQuestion,
   ApprovalRequest,
   OpenRequest,
-  PendingRequest,
+  ReportedRequest,
   RunResult,
   Session,
 } from '../../src/index.ts';
@@ -51,9 +51,9 @@ export function shown(request: OpenRequest): string {
 // @ts-expect-error no such kind
 export const isApproval = (request: OpenRequest) => request.kind === 'approval';
 // What callers are given is what executors say, too.
-export const said = (request: OpenRequest): PendingRequest => request;
+export const said = (request: OpenRequest): ReportedRequest => request;
 // @ts-expect-error what an executor says may lack what its kind has
-export const unsaid = (request: PendingRequest): OpenRequest => request;
+export const unsaid = (request: ReportedRequest): OpenRequest => request;
 
 createHost({
   app: 'desk',

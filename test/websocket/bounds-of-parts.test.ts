@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AgentEvent, OpenRequest, PendingRequest } from '../../src/contracts/index.ts';
+import type { AgentEvent, OpenRequest, ReportedRequest } from '../../src/contracts/index.ts';
 import { CoxswainError, RPC_CODES } from '../../src/contracts/index.ts';
 import { fittingPending, fittingQuestion } from '../../src/host/connection/protocol/fitting-requests.ts';
 import { readIncoming } from '../../src/host/connection/protocol/incoming.ts';
@@ -259,7 +259,7 @@ describe('questions in a message', () => {
       ...more,
     } as unknown as OpenRequest;
   };
-  const lengths = (requests: readonly PendingRequest[]) =>
+  const lengths = (requests: readonly ReportedRequest[]) =>
     requests.map(({ approval }) => JSON.stringify(approval?.preview ?? []).length > 1_000);
 
   test('the largest previews give way until the rest fits; arguments stay', () => {

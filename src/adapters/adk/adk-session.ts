@@ -7,9 +7,9 @@ import type {
   EventsOptions,
   ExecutorStreamOptions,
   HostAnswer,
-  PendingRequest,
   PermissionMode,
   PutQuestion,
+  ReportedRequest,
   SessionInput,
   SessionStanding,
   SessionUpdate,
@@ -167,7 +167,7 @@ export class AdkSession implements AgentSession {
     starts: readonly ToolApprovalInput[],
     streamId: string,
     queue: StreamQueue<AgentEvent>,
-  ): Promise<{ open: PendingRequest[]; isNews: boolean }> {
+  ): Promise<{ open: ReportedRequest[]; isNews: boolean }> {
     const { runtime } = this;
     const from = this.#shown?.streamId === streamId ? this.#shown.seq : runtime.standing.at;
     const isNews = !(await runtime.startCalls(starts, streamId));
@@ -240,11 +240,11 @@ export class AdkSession implements AgentSession {
     return readEvents(this.runtime, options, (end) => storedEnd(this.runtime, this.descriptor, end), this.#watchers);
   }
 
-  async pending(): Promise<PendingRequest[]> {
+  async pending(): Promise<ReportedRequest[]> {
     return this.runtime.openNow();
   }
 
-  async [openNow](requestId: string): Promise<PendingRequest | undefined> {
+  async [openNow](requestId: string): Promise<ReportedRequest | undefined> {
     return this.runtime.requestNow(requestId);
   }
 

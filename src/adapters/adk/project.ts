@@ -8,7 +8,7 @@ import type {
   StreamEndData,
 } from '../../contracts/index.ts';
 import { fromResponse } from '../../gate/index.ts';
-import type { Ask, BeganRecord, CompletedRecord, Event } from '../../runtime/index.ts';
+import type { Ask, BeganRecord, CompletedRecord, StoredEvent } from '../../runtime/index.ts';
 import { callNotes, isTruncated, isWithin, threadOf } from '../../runtime/index.ts';
 import { cursorOf } from '../../session/resume/index.ts';
 
@@ -22,7 +22,7 @@ const none: readonly never[] = [];
  * tool_update…, tool_response…, elicitation_request…, elicitation_response…, usage, custom…, error. The end of a
  * turn is the stream's to tell: {@link projectEnd}.
  */
-export function project(sessionId: string, event: Event): AgentEvent[] {
+export function project(sessionId: string, event: StoredEvent): AgentEvent[] {
   const bodies: Body[] = [];
   // By index: each event passes here, and an iterator would cost as much as what it finds.
   for (let at = 0; at < sections.length; at++) sections[at]?.(event, bodies);
@@ -31,7 +31,7 @@ export function project(sessionId: string, event: Event): AgentEvent[] {
 }
 
 /** The same, made as it is asked for. */
-export function* projectInPieces(sessionId: string, event: Event): Generator<AgentEvent> {
+export function* projectInPieces(sessionId: string, event: StoredEvent): Generator<AgentEvent> {
   let n = 0;
   for (const section of sections) {
     for (const piece of ofParts.has(section) ? slicesOf(event) : [event]) {
@@ -43,7 +43,7 @@ export function* projectInPieces(sessionId: string, event: Event): Generator<Age
 }
 
 /** The event with a few of its parts at a time. */
-function* slicesOf(event: Event): Generator<Event> {
+function* slicesOf(event: StoredEvent): Generator<StoredEvent> {
   const { content } = event;
   for (let at = 0; content && at < content.parts.length; at += MANY) {
     yield { ...event, content: { ...content, parts: content.parts.slice(at, at + MANY) } };
@@ -51,7 +51,7 @@ function* slicesOf(event: Event): Generator<Event> {
 }
 
 /** What each kind of thing that an event says comes to, in the order in which it is shown. */
-const sections: readonly ((event: Event, bodies: Body[]) => void)[] = [
+const sections: readonly ((event: StoredEvent, bodies: Body[]) => void)[] = [
   lifecycle,
   sessionUpdate,
   words,
@@ -68,28 +68,28 @@ const sections: readonly ((event: Event, bodies: Body[]) => void)[] = [
 /** Those that look at each part by itself. */
 const ofParts = new Set([requests, responses]);
 
-function words(event: Event, bodies: Body[]): void {
+function words(event: StoredEvent, bodies: Body[]): void {
   if (event.content || event.actions.steer) message(event, bodies);
 }
 
-function requests({ content, actions }: Event, bodies: Body[]): void {
+function requests({ content, actions }: StoredEvent, bodies: Body[]): void {
   if (!content || actions.steer) return;
   for (const part of content.parts) if (part.type === 'function_call') bodies.push(toolRequest(part));
 }
 
-function responses(event: Event, bodies: Body[]): void {
+function responses(event: StoredEvent, bodies: Body[]): void {
   if (!event.content) return;
   for (const part of event.content.parts) {
     if (part.type === 'function_response') bodies.push(toolResponse(part, event));
   }
 }
 
-function questions({ actions }: Event, bodies: Body[]): void {
+function questions({ actions }: StoredEvent, bodies: Body[]): void {
   if (!actions.asks) return;
   for (const ask of actions.asks) bodies.push(elicitation(ask));
 }
 
-function answers({ actions }: Event, bodies: Body[]): void {
+function answers({ actions }: StoredEvent, bodies: Body[]): void {
   if (!actions.answers) return;
   for (const [requestId, answer] of entriesOf(actions.answers)) {
     // One of several votes is no answer yet.
@@ -101,22 +101,22 @@ function answers({ actions }: Event, bodies: Body[]): void {
   }
 }
 
-function usage(event: Event, bodies: Body[]): void {
+function usage(event: StoredEvent, bodies: Body[]): void {
   if (event.usage) bodies.push({ type: 'usage', ...defined({ model: event.model }), ...event.usage });
 }
 
-function failure(event: Event, bodies: Body[]): void {
+function failure(event: StoredEvent, bodies: Body[]): void {
   if (event.errorCode !== undefined) bodies.push(error(event));
 }
 
 /** A turn's stored end, as it was shown at the end of its stream. */
-export function projectEnd(sessionId: string, event: Event, n: number, data: StreamEndData): AgentEvent {
+export function projectEnd(sessionId: string, event: StoredEvent, n: number, data: StreamEndData): AgentEvent {
   const reason = event.actions.end?.reason ?? 'completed';
   return complete({ type: 'stream_end', reason, data }, sessionId, event, n);
 }
 
 /** Adds what every event has, in place: a copy of each body would cost as much as making it. */
-function complete(body: Body, sessionId: string, event: Event, n: number): AgentEvent {
+function complete(body: Body, sessionId: string, event: StoredEvent, n: number): AgentEvent {
   body.id = `${event.id}:${n}`;
   body.timestamp = isoTime(event.timestamp);
   body.sessionId = sessionId;
@@ -135,7 +135,7 @@ function complete(body: Body, sessionId: string, event: Event, n: number): Agent
 }
 
 /** It happened before anything else that the event says, and mostly to another agent than the event's. */
-function lifecycle(event: Event, bodies: Body[]): void {
+function lifecycle(event: StoredEvent, bodies: Body[]): void {
   const { completed = none, began = none } = event.actions;
   if (completed === none && began === none) return;
   const around = threadOf(event);
@@ -177,7 +177,7 @@ function of(agentId: string, threadId: string | undefined, kind: string, data: R
   return body;
 }
 
-function sessionUpdate(event: Event, bodies: Body[]): void {
+function sessionUpdate(event: StoredEvent, bodies: Body[]): void {
   const { stateDelta, config } = event.actions;
   // An agent run as a tool keeps its state to itself until it is done.
   const isDelta = event.iso === undefined && !isEmpty(stateDelta);
@@ -194,7 +194,7 @@ function sessionUpdate(event: Event, bodies: Body[]): void {
 
 const notWords = new Set(['function_call', 'function_response']);
 
-function message(event: Event, bodies: Body[]): void {
+function message(event: StoredEvent, bodies: Body[]): void {
   const words = (event.content?.parts ?? []).filter((part) => !notWords.has(part.type));
   const replaces = event.customMetadata?.replaces;
   if (words.length === 0 && replaces === undefined) return;
@@ -228,7 +228,7 @@ function toolRequest(part: FunctionCallPart): Body {
   };
 }
 
-function calls(event: Event, bodies: Body[]): void {
+function calls(event: StoredEvent, bodies: Body[]): void {
   const { started, decisions, interim } = event.actions;
   if (!started && !interim) return;
   for (const requestId of started ?? none) {
@@ -240,7 +240,7 @@ function calls(event: Event, bodies: Body[]): void {
   }
 }
 
-function toolResponse(part: FunctionResponsePart, event: Event): Body {
+function toolResponse(part: FunctionResponsePart, event: StoredEvent): Body {
   const { content, structuredContent, display, isError, errorType } = fromResponse(part);
   return {
     type: 'tool_response',
@@ -269,7 +269,7 @@ export function elicitation(
   };
 }
 
-function customs(event: Event, bodies: Body[]): void {
+function customs(event: StoredEvent, bodies: Body[]): void {
   const { decisions, artifactDelta, delivered, transferToAgent, rewound } = event.actions;
   if (rewound) bodies.push({ type: 'custom', kind: 'rewound', data: rewound });
   if (decisions) {
@@ -295,7 +295,7 @@ function ownMetadata(metadata: Record<string, unknown>): Record<string, unknown>
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }
 
-function error(event: Event): Body {
+function error(event: StoredEvent): Body {
   return {
     type: 'error',
     status: event.error?.status ?? 'INTERNAL',

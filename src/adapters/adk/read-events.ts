@@ -1,14 +1,14 @@
 import type { LazySet } from '../../base/index.ts';
 import type { AgentEvent, EventsOptions, StreamEndData } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import type { Event } from '../../runtime/index.ts';
+import type { StoredEvent } from '../../runtime/index.ts';
 import type { RuntimeSession } from '../../runtime/session/index.ts';
 import { StreamQueue } from '../../session/index.ts';
 import { EventReading, parseCursor } from '../../session/resume/index.ts';
 import { project, projectEnd } from './project.ts';
 
 /** What a stored end sums up. */
-type EndOf = (end: Event) => StreamEndData;
+type EndOf = (end: StoredEvent) => StreamEndData;
 
 /**
  * Durable events after a cursor, oldest first; with `live`, then those that are stored from now on, by whichever
@@ -54,7 +54,7 @@ function follow(
       const reading = new EventReading(options);
       const after = startOf(reading.after);
       assertReached(await session.readFrom(after.seq), after.seq);
-      const show = (event: Event) => {
+      const show = (event: StoredEvent) => {
         for (const item of rest(session.id, event, after, endOf)) {
           if (reading.takes(item)) out.push(item);
           if (reading.isOver) ended();
@@ -94,7 +94,7 @@ function startOf(cursor: string | undefined): { seq: number; n: number } {
 }
 
 /** What of an event comes after the cursor. */
-function rest(sessionId: string, event: Event, after: { seq: number; n: number }, endOf: EndOf): AgentEvent[] {
+function rest(sessionId: string, event: StoredEvent, after: { seq: number; n: number }, endOf: EndOf): AgentEvent[] {
   if (event.seq < after.seq) return [];
   const items = project(sessionId, event);
   if (event.actions.end) items.push(projectEnd(sessionId, event, items.length, endOf(event)));

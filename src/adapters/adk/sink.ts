@@ -1,6 +1,6 @@
 import { isoTime, MANY, newId } from '../../base/index.ts';
 import type { AgentEvent, ContentPart, ToolUpdate } from '../../contracts/index.ts';
-import type { Event, RunSink } from '../../runtime/index.ts';
+import type { RunSink, StoredEvent } from '../../runtime/index.ts';
 import { sizeOf } from '../../runtime/index.ts';
 import type { StreamQueue } from '../../session/index.ts';
 import { project, projectInPieces } from './project.ts';
@@ -42,7 +42,7 @@ export class StreamSink implements RunSink {
     this.#session.began(this, at);
   }
 
-  event(event: Event): void {
+  event(event: StoredEvent): void {
     // What is stored behind the end of the turn is of no stream.
     if (this.#ended) return;
     this.seq = event.seq;

@@ -1,7 +1,7 @@
 import { badInput, checkIs, guarded, list, object, text } from '../../base/index.ts';
 import type { SessionRef, SessionSnapshot } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, MAX_JSON_DEPTH } from '../../contracts/index.ts';
-import type { Event, LiveSession, SessionKey, SessionRecord, SessionService } from '../../runtime/index.ts';
+import type { LiveSession, SessionKey, SessionRecord, SessionService, StoredEvent } from '../../runtime/index.ts';
 import { Chain, createEvent } from '../../runtime/index.ts';
 import { settling } from '../../runtime/session/index.ts';
 import { faultOfEvent } from '../stores/common/index.ts';
@@ -25,7 +25,7 @@ export async function snapshotOf(session: { readonly live: LiveSession }): Promi
   };
 }
 
-function unmarked(event: Event): Event {
+function unmarked(event: StoredEvent): StoredEvent {
   const { rewound: _, ...actions } = event.actions;
   return { ...event, actions };
 }
@@ -58,7 +58,11 @@ export async function importSnapshot(
   return (await service.get(made.key)) ?? made;
 }
 
-function readSnapshot({ snapshot }: SessionRef): { id: string; log: Event[]; initialState?: Record<string, unknown> } {
+function readSnapshot({ snapshot }: SessionRef): {
+  id: string;
+  log: StoredEvent[];
+  initialState?: Record<string, unknown>;
+} {
   const { id, log, initialState } = guarded('open: snapshot', () => ({ ...snapshot }));
   if (log === undefined) {
     throw new CoxswainError(
@@ -70,10 +74,10 @@ function readSnapshot({ snapshot }: SessionRef): { id: string; log: Event[]; ini
   checkIs(id, 'open: snapshot.id', text);
   checkIs(log, 'open: snapshot.log', list);
   const copy = copyJson(log, 'open: snapshot.log', 2 * MAX_JSON_DEPTH);
-  return { id: id as string, log: copy as Event[], ...(initialState ? { initialState } : {}) };
+  return { id: id as string, log: copy as StoredEvent[], ...(initialState ? { initialState } : {}) };
 }
 
-function asEvent(given: Event, index: number): Event {
+function asEvent(given: StoredEvent, index: number): StoredEvent {
   const where = `open: snapshot.log[${index}]`;
   checkIs(given, where, object);
   const { chain: _, ...event } = given;

@@ -1,4 +1,4 @@
-import type { Event, SessionKey, SessionService } from '../../runtime/index.ts';
+import type { SessionKey, SessionService, StoredEvent } from '../../runtime/index.ts';
 import { digestOf, evidenceOf, isAudited, sessionService, storeRefusal, verifyLog } from '../../runtime/index.ts';
 import type { RedactionOptions } from '../../session/index.ts';
 import { checkIs, checkRedaction } from '../../session/index.ts';
@@ -34,13 +34,13 @@ export async function* exportAudit(
 }
 
 /** Of an event that is evidence for its terms only, what was said with them is nobody's here. */
-function withoutWords(event: Event): Event {
+function withoutWords(event: StoredEvent): StoredEvent {
   if (isAudited(event) || !event.content) return event;
   const { content: _, ...rest } = event;
   return rest;
 }
 
-function rowOf(event: Event, shown: Event): Record<string, unknown> {
+function rowOf(event: StoredEvent, shown: StoredEvent): Record<string, unknown> {
   const { seq, id, chain } = event;
   const { seq: _, id: __, chain: ___, ...content } = shown;
   return {

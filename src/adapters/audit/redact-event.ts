@@ -7,7 +7,7 @@ import type {
   TailCallRecord,
 } from '../../contracts/index.ts';
 import { callIdOf } from '../../contracts/index.ts';
-import type { Event, EventActions } from '../../runtime/index.ts';
+import type { EventActions, StoredEvent } from '../../runtime/index.ts';
 import { callNotes } from '../../runtime/index.ts';
 import type { Redaction, RedactionOptions } from '../../session/index.ts';
 import {
@@ -25,7 +25,7 @@ interface Hidden extends Redaction {
 }
 
 /** What one viewer is not shown of the calls of a log, by call id. */
-export function redactionsOf(events: readonly Event[], options: RedactionOptions): Map<string, Hidden> {
+export function redactionsOf(events: readonly StoredEvent[], options: RedactionOptions): Map<string, Hidden> {
   const calls = new Map<string, FunctionCallPart>();
   const records = new Map<string, DecisionRecord[]>();
   const ends = new Map<string, FunctionResponsePart>();
@@ -71,7 +71,7 @@ const none: TailCallRecord[] = [];
 const tailsOf = (decision: RunDecisionRecord): TailCallRecord[] => decision.tailCalls ?? none;
 
 /** The event as a viewer may see it: the same object if nothing of it is hidden. */
-export function redactEvent(event: Event, redactions: ReadonlyMap<string, Hidden>): Event {
+export function redactEvent(event: StoredEvent, redactions: ReadonlyMap<string, Hidden>): StoredEvent {
   if (redactions.size === 0) return event;
   const words = isInputOf(event, redactions) ? hiddenText : (part: ContentPart) => redactPart(part, redactions);
   const parts = event.content && mapped(event.content.parts, words);
@@ -83,7 +83,7 @@ export function redactEvent(event: Event, redactions: ReadonlyMap<string, Hidden
 const hiddenText = (part: ContentPart): ContentPart => (part.type === 'text' ? { ...part, text: REDACTED } : part);
 
 /** It hands the arguments of a call to an agent, as text. */
-function isInputOf({ iso, path, author, content }: Event, redactions: ReadonlyMap<string, Hidden>): boolean {
+function isInputOf({ iso, path, author, content }: StoredEvent, redactions: ReadonlyMap<string, Hidden>): boolean {
   // An agent run as a tool stands at its caller's path and the call's id.
   if (iso === undefined || iso !== path || author !== 'user' || content?.role !== 'user') return false;
   return (redactions.get(iso.slice(iso.lastIndexOf('/') + 1))?.args.length ?? 0) > 0;

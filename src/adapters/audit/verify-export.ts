@@ -1,6 +1,6 @@
 import { isObject } from '../../base/index.ts';
 import { parseJson } from '../../contracts/index.ts';
-import type { ChainHead, ChainRow, Event } from '../../runtime/index.ts';
+import type { ChainHead, ChainRow, StoredEvent } from '../../runtime/index.ts';
 import { digestOf, verifyRows } from '../../runtime/index.ts';
 import { checkIs, text as isText, iterable } from '../../session/index.ts';
 import type { AuditFault, AuditReport } from './report.ts';
@@ -101,7 +101,7 @@ function rowOf({ seq, id, digest, chain, event }: Members): ChainRow | undefined
 
 function fitsDigest({ event }: Members, { id, seq, digest }: ChainRow): boolean {
   try {
-    return digestOf({ ...(event as unknown as Event), id, seq }) === digest;
+    return digestOf({ ...(event as unknown as StoredEvent), id, seq }) === digest;
   } catch {
     return false;
   }

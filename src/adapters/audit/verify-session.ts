@@ -3,10 +3,10 @@ import type {
   AlteredRow,
   ChainFault,
   ChainHead,
-  Event,
   SessionKey,
   SessionRecord,
   SessionService,
+  StoredEvent,
 } from '../../runtime/index.ts';
 import { foldState, sessionService, splitDelta, storeRefusal, titleChange, verifyLog } from '../../runtime/index.ts';
 import type { Check } from '../../session/index.ts';
@@ -71,7 +71,7 @@ function faultsOfSession(record: SessionRecord): ChainFault[] {
 interface Log {
   /** All of it, where it can be read at once. */
   record: SessionRecord | undefined;
-  events: readonly Event[];
+  events: readonly StoredEvent[];
   lastSeq: number;
   unreadable: ChainFault[];
 }
@@ -91,7 +91,7 @@ async function readLog(service: SessionService, key: SessionKey): Promise<Log> {
 }
 
 async function readSingly(service: SessionService, key: SessionKey, lastSeq: number): Promise<Log> {
-  const events: Event[] = [];
+  const events: StoredEvent[] = [];
   const unreadable: ChainFault[] = [];
   for (let after = 0; after < lastSeq; after++) {
     try {

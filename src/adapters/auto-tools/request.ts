@@ -1,6 +1,6 @@
 import type { Content, Usage } from '../../contracts/index.ts';
 import { CoxswainError, textOfParts } from '../../contracts/index.ts';
-import type { Event, Model } from '../../runtime/index.ts';
+import type { Model, StoredEvent } from '../../runtime/index.ts';
 import { addUsage } from '../../runtime/index.ts';
 import { kindOf } from '../../session/index.ts';
 import { Chat } from './chat.ts';
@@ -70,8 +70,8 @@ class Progress {
   #phase: AutoToolsPhase | undefined;
   #steps = 0;
   #usage: Usage = {};
-  #answer: Event | undefined;
-  #last: Event | undefined;
+  #answer: StoredEvent | undefined;
+  #last: StoredEvent | undefined;
 
   constructor(options: AutoToolsOptions, watch: RequestWatch) {
     this.#options = options;
@@ -91,7 +91,7 @@ class Progress {
     this.#steps++;
   }
 
-  event(event: Event): void {
+  event(event: StoredEvent): void {
     const { content } = event;
     if (event.usage && !event.partial) this.#usage = addUsage(this.#usage, event.usage);
     if (content?.role !== 'model' || event.path.includes('/')) return;

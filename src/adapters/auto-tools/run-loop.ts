@@ -1,6 +1,6 @@
 import type { Content, SessionInput } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import type { AgentContext, Event, Model, RequestProcessor, TurnLimits } from '../../runtime/index.ts';
+import type { AgentContext, Model, RequestProcessor, StoredEvent, TurnLimits } from '../../runtime/index.ts';
 import { defaultProcessors, interceptorPlugin, LlmAgent, newId, Runner } from '../../runtime/index.ts';
 import { answersTo } from './approve.ts';
 import { isToolCache } from './cache.ts';
@@ -21,7 +21,7 @@ export interface AutoLoopOptions
 export interface LoopWatch {
   /** A model call is about to be made. */
   step?(): void;
-  event?(event: Event): void;
+  event?(event: StoredEvent): void;
 }
 
 /** How a run ended. */
@@ -29,7 +29,7 @@ export interface LoopEnd {
   /** `completed`, `refusal`, `max_turns`, `failed`, `aborted`, … */
   reason: string;
   /** The failure's event, where there is one. */
-  failure: Event | undefined;
+  failure: StoredEvent | undefined;
   /** What the model was shown last, and what came of it; undefined if it was never asked. */
   contents: readonly Content[] | undefined;
 }
@@ -59,7 +59,7 @@ export async function runLoop(
   const key = { userId: 'local', sessionId: newId() };
   let input: SessionInput | SessionInput[] = history.input;
   let end: { reason: string } | undefined;
-  let failure: Event | undefined;
+  let failure: StoredEvent | undefined;
   while (!end) {
     const events = runner.run({ ...key, input, signal, streaming: options.streaming, deps: options.deps });
     for await (const event of events) {

@@ -1,4 +1,4 @@
-import type { CoxswainError, PendingRequest, RequestAnswer, Settlement } from '../../contracts/index.ts';
+import type { CoxswainError, ReportedRequest, RequestAnswer, Settlement } from '../../contracts/index.ts';
 import { checkAnswer, checkRequestId, StreamQueue } from '../../session/index.ts';
 import type { Link } from './link.ts';
 import { remoteInput } from './remote-shape.ts';
@@ -7,7 +7,7 @@ import { remoteInput } from './remote-shape.ts';
 export interface OpenApprovalOnWire {
   agent: string;
   userId: string;
-  request: PendingRequest;
+  request: ReportedRequest;
   /** Policy denies the call since: no answer lets it run, and each stores that. */
   denied?: { by: 'policy'; reason?: string; ruleId?: string };
 }

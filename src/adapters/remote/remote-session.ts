@@ -9,8 +9,8 @@ import type {
   EventsOptions,
   ExecutorStreamOptions,
   HostAnswer,
-  PendingRequest,
   PlaceNotice,
+  ReportedRequest,
   RpcMethod,
   SessionInput,
   SessionStanding,
@@ -142,8 +142,8 @@ export class RemoteSession implements AgentSession {
     return options.live ? liveEvents(page, this.#feed, options) : storedEvents(page, options);
   }
 
-  async pending(): Promise<PendingRequest[]> {
-    return (await this.#ask<{ pending: PendingRequest[] }>('session/pending', {})).pending;
+  async pending(): Promise<ReportedRequest[]> {
+    return (await this.#ask<{ pending: ReportedRequest[] }>('session/pending', {})).pending;
   }
 
   /** Of a bare executor; a server of hosted sessions sees to it itself. */
@@ -287,7 +287,7 @@ export class RemoteSession implements AgentSession {
   }
 
   async #endLost(stream: RemoteStream): Promise<void> {
-    let pending: PendingRequest[] = [];
+    let pending: ReportedRequest[] = [];
     try {
       pending = await this.pending();
     } catch {

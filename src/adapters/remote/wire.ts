@@ -2,7 +2,7 @@ import type {
   AgentEvent,
   CoxswainError,
   ExecutorStreamOptions,
-  PendingRequest,
+  ReportedRequest,
   ToolDescriptor,
 } from '../../contracts/index.ts';
 import { copyJson } from '../../contracts/index.ts';
@@ -20,7 +20,7 @@ export function lostStreamEnd(
   sessionId: string,
   streamId: string,
   error: CoxswainError,
-  pending: PendingRequest[] = [],
+  pending: ReportedRequest[] = [],
 ): AgentEvent[] {
   const base = () => ({ id: crypto.randomUUID(), timestamp: isoTime(), sessionId, streamId });
   // Nothing runs and something is open: that is a pause, not a failure.

@@ -1,4 +1,4 @@
-import type { PendingRequest, Principal, RequestAnswer } from '../../contracts/index.ts';
+import type { Principal, ReportedRequest, RequestAnswer } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
 import { wordsOfApprovers } from '../../gate/index.ts';
 import type { OpenApproval } from '../../host/index.ts';
@@ -131,7 +131,7 @@ async function goOn(run: () => Promise<number>, screen: Screen): Promise<number>
 }
 
 /** A yes is to what was listed, not to what has become of it since. */
-function assertShown({ requestId, approval }: PendingRequest, digest: string): void {
+function assertShown({ requestId, approval }: ReportedRequest, digest: string): void {
   if (digest.length < DIGEST_LENGTH) throw usageError(`--digest takes ${DIGEST_LENGTH} digits or more`);
   if (approval?.previewDigest.startsWith(digest.toLowerCase())) return;
   throw new CoxswainError(
@@ -151,12 +151,12 @@ function theOnly(found: readonly OpenApproval[], id: string): OpenApproval | und
   );
 }
 
-function isMeant(request: PendingRequest, id: string): boolean {
+function isMeant(request: ReportedRequest, id: string): boolean {
   return request.requestId === id || request.callId === id;
 }
 
 function answerTo(
-  request: PendingRequest,
+  request: ReportedRequest,
   verb: 'approve' | 'deny',
   args: Record<string, unknown> | undefined,
   reason: string | undefined,

@@ -1,4 +1,4 @@
-import type { ApprovalQuestion, PendingRequest, RequestAnswer, Session } from '../../contracts/index.ts';
+import type { ApprovalQuestion, ReportedRequest, RequestAnswer, Session } from '../../contracts/index.ts';
 import { canonicalJson, isCoxswainError } from '../../contracts/index.ts';
 import type { Interrupts, Screen } from '../terminal/index.ts';
 import { argsLine, clean, errorLine, Keys, paint } from '../terminal/index.ts';
@@ -39,7 +39,7 @@ export class Asker {
     this.#inTurn(context.signal, question, (session, signal) => this.#approve(session, question, signal));
 
   /** For the host's `onElicitation`. */
-  readonly elicitation = (request: PendingRequest, context: AskContext): Promise<undefined> =>
+  readonly elicitation = (request: ReportedRequest, context: AskContext): Promise<undefined> =>
     this.#inTurn(context.signal, request, async (session, signal) => {
       const answer = await answerElicitation(request, this.#screen, signal);
       if (answer === 'interrupted') this.#interrupts.press('SIGINT');
@@ -50,7 +50,7 @@ export class Asker {
 
   #inTurn(
     outer: AbortSignal,
-    request: PendingRequest | undefined,
+    request: ReportedRequest | undefined,
     work: (session: Session, signal: AbortSignal) => Promise<void>,
   ): Promise<undefined> {
     const ended = this.#ended;

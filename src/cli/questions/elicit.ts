@@ -1,4 +1,4 @@
-import type { PendingRequest, RequestAnswer } from '../../contracts/index.ts';
+import type { ReportedRequest, RequestAnswer } from '../../contracts/index.ts';
 import { readLine } from '../editing/index.ts';
 import type { Screen } from '../terminal/index.ts';
 import { clean, paint } from '../terminal/index.ts';
@@ -18,7 +18,7 @@ export type ElicitationAnswer = Extract<RequestAnswer, { kind: 'elicitation' }>;
  * open.
  */
 export async function answerElicitation(
-  request: Pick<PendingRequest, 'message' | 'requestedSchema' | 'elicitation' | 'context'>,
+  request: Pick<ReportedRequest, 'message' | 'requestedSchema' | 'elicitation' | 'context'>,
   screen: Screen,
   signal: AbortSignal,
 ): Promise<ElicitationAnswer | 'interrupted' | undefined> {
@@ -46,7 +46,7 @@ export async function answerElicitation(
 
 /** A credential is typed unseen, and goes to the credential service alone. */
 async function answerCredential(
-  { context = {} }: Pick<PendingRequest, 'context'>,
+  { context = {} }: Pick<ReportedRequest, 'context'>,
   screen: Screen,
   signal: AbortSignal,
 ): Promise<ElicitationAnswer | 'interrupted' | undefined> {
@@ -72,7 +72,7 @@ function asCredential(text: string): unknown {
   }
 }
 
-function fieldsOf(schema: PendingRequest['requestedSchema']): [string, Field][] {
+function fieldsOf(schema: ReportedRequest['requestedSchema']): [string, Field][] {
   const properties = (schema as { properties?: unknown } | undefined)?.properties;
   return typeof properties === 'object' && properties !== null
     ? Object.entries(properties as Record<string, Field>)

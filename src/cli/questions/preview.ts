@@ -1,4 +1,4 @@
-import type { DisplayContent, PendingRequest } from '../../contracts/index.ts';
+import type { DisplayContent, ReportedRequest } from '../../contracts/index.ts';
 import { argsLine, clean, lineWidth, paint } from '../terminal/index.ts';
 import { diffLines } from './diff.ts';
 
@@ -8,7 +8,7 @@ import { diffLines } from './diff.ts';
  * them; with `all` not even that does.
  */
 export function questionLines(
-  { name = '', args, approval }: Pick<PendingRequest, 'name' | 'args' | 'approval'>,
+  { name = '', args, approval }: Pick<ReportedRequest, 'name' | 'args' | 'approval'>,
   { all = false } = {},
 ): string[] {
   const preview = approval?.preview ?? [];

@@ -1,4 +1,4 @@
-import type { PendingRequest, RequestAnswer } from '../../contracts/index.ts';
+import type { ReportedRequest, RequestAnswer } from '../../contracts/index.ts';
 import { costOf, PERMISSION_MODES } from '../../contracts/index.ts';
 import { nearest } from '../../session/index.ts';
 import { argsWidth, questionLines } from '../questions/index.ts';
@@ -93,7 +93,7 @@ async function pending(talk: Conversation): Promise<void> {
   for (const [index, request] of open.entries()) showWhole(talk, request, index);
 }
 
-function showWhole(talk: Conversation, request: PendingRequest, index: number): void {
+function showWhole(talk: Conversation, request: ReportedRequest, index: number): void {
   const { screen } = talk.frame;
   const { name, args } = request;
   screen.line(`${paint('yellow', `${index + 1}`)} ${paint('bold', describeRequest(request))}`);
@@ -103,7 +103,7 @@ function showWhole(talk: Conversation, request: PendingRequest, index: number): 
 }
 
 /** An agent's own question has none: what it asks does not change. */
-function digestOf({ approval }: PendingRequest): string {
+function digestOf({ approval }: ReportedRequest): string {
   return approval?.previewDigest ?? '';
 }
 
@@ -137,7 +137,7 @@ async function deny(talk: Conversation, rest: string): Promise<void> {
   );
 }
 
-async function chosen(talk: Conversation, text: string): Promise<{ request: PendingRequest; index: number }> {
+async function chosen(talk: Conversation, text: string): Promise<{ request: ReportedRequest; index: number }> {
   const open = await talk.openQuestions();
   if (open.length === 0) throw usageError('nothing waits for an answer');
   const index = text === '' && open.length === 1 ? 0 : open.findIndex(isMeant(text));
@@ -146,11 +146,11 @@ async function chosen(talk: Conversation, text: string): Promise<{ request: Pend
   return { request, index };
 }
 
-function isMeant(text: string): (request: PendingRequest, index: number) => boolean {
+function isMeant(text: string): (request: ReportedRequest, index: number) => boolean {
   return ({ requestId }, index) => text === requestId || text === String(index + 1);
 }
 
-async function give(talk: Conversation, request: PendingRequest, answer: RequestAnswer): Promise<void> {
+async function give(talk: Conversation, request: ReportedRequest, answer: RequestAnswer): Promise<void> {
   const session = await talk.current();
   const { status, by } = await session.respond(request.requestId, answer);
   const { screen } = talk.frame;

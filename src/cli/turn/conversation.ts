@@ -1,4 +1,4 @@
-import type { PendingRequest, Session, SessionInput, SessionSummary } from '../../contracts/index.ts';
+import type { ReportedRequest, Session, SessionInput, SessionSummary } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import { EXIT, paint } from '../terminal/index.ts';
 import { recap } from '../view/index.ts';
@@ -68,7 +68,7 @@ export class Conversation {
   }
 
   /** What waits for an answer, oldest first. */
-  async openQuestions(): Promise<PendingRequest[]> {
+  async openQuestions(): Promise<ReportedRequest[]> {
     return (await this.session?.pending()) ?? [];
   }
 

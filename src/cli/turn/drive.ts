@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentSession, Limits, PendingRequest, SessionInput } from '../../contracts/index.ts';
+import type { AgentEvent, AgentSession, Limits, ReportedRequest, SessionInput } from '../../contracts/index.ts';
 import { StreamSummary } from '../../session/index.ts';
 import type { Interrupts } from '../terminal/index.ts';
 import { exitCodeOf } from '../terminal/index.ts';
@@ -14,7 +14,7 @@ export interface StreamOutcome {
   /** The last answer was cut at the model's output limit. */
   truncated: boolean;
   denied: string[];
-  pending: PendingRequest[];
+  pending: ReportedRequest[];
   error?: { code: string; message: string };
 }
 

@@ -1,4 +1,4 @@
-import type { PendingRequest } from '../../contracts/index.ts';
+import type { ReportedRequest } from '../../contracts/index.ts';
 import { describedWidth } from '../questions/index.ts';
 import { argsLine, clean, paint } from '../terminal/index.ts';
 import { commandLine } from './command-line.ts';
@@ -27,7 +27,7 @@ function isOwnDefault(store: string): boolean {
 
 /** One request in a line or two, for people. */
 export function describeRequest(
-  request: Pick<PendingRequest, 'kind' | 'name' | 'args' | 'message' | 'elicitation'>,
+  request: Pick<ReportedRequest, 'kind' | 'name' | 'args' | 'message' | 'elicitation'>,
 ): string {
   const { kind, name, args, message } = request;
   const call = name === undefined ? '' : `${clean(name)} ${argsLine(args, describedWidth())}`.trim();
@@ -38,7 +38,7 @@ export function describeRequest(
 }
 
 /** What is open and how it is answered, as lines for stderr. */
-export function openRequestLines(pending: readonly PendingRequest[], module: string, flags: HostFlags): string[] {
+export function openRequestLines(pending: readonly ReportedRequest[], module: string, flags: HostFlags): string[] {
   const lines: string[] = [];
   for (const request of pending) {
     lines.push(`${paint('yellow', 'coxswain:')} input required: ${describeRequest(request)}`);
@@ -57,7 +57,7 @@ export function openRequestLines(pending: readonly PendingRequest[], module: str
 }
 
 /** The same for somebody who talks to the agent. */
-export function openQuestionLines(pending: readonly PendingRequest[]): string[] {
+export function openQuestionLines(pending: readonly ReportedRequest[]): string[] {
   const lines = pending.map((request, index) => `${paint('yellow', 'open')} ${index + 1}  ${describeRequest(request)}`);
   return [
     ...lines,

@@ -2,7 +2,7 @@ import { project } from '../../adapters/adk/index.ts';
 import type { FunctionCallPart, PolicyRequest } from '../../contracts/index.ts';
 import type { AskedWith } from '../../gate/index.ts';
 import { requestOf } from '../../gate/index.ts';
-import type { Event } from '../../runtime/index.ts';
+import type { StoredEvent } from '../../runtime/index.ts';
 import { callNotes, storeRefusal } from '../../runtime/index.ts';
 import type { AuditEntry } from '../../session/index.ts';
 import { auditOf, redactPointers } from '../../session/index.ts';
@@ -44,14 +44,14 @@ export async function storedCall(
   }
 }
 
-function partOf(events: readonly Event[], callId: string): FunctionCallPart | undefined {
+function partOf(events: readonly StoredEvent[], callId: string): FunctionCallPart | undefined {
   for (const { content } of events)
     for (const part of content?.parts ?? []) if (part.type === 'function_call' && part.id === callId) return part;
   return undefined;
 }
 
 function askedAbout(
-  events: readonly Event[],
+  events: readonly StoredEvent[],
   part: FunctionCallPart,
   { requestedBy, agentId }: AuditEntry,
   overrides: Overrides,

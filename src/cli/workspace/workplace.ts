@@ -1,5 +1,5 @@
 import type { McpToolset } from '../../adapters/tools/mcp.ts';
-import type { ApprovalQuestion, PendingRequest, RequestAnswer, Session, ToolProvider } from '../../contracts/index.ts';
+import type { ApprovalQuestion, ReportedRequest, RequestAnswer, Session, ToolProvider } from '../../contracts/index.ts';
 import { messageOf } from '../../contracts/index.ts';
 import { createHost } from '../../embed/index.ts';
 import { isForNamed } from '../../gate/index.ts';
@@ -167,7 +167,7 @@ async function furnish(
 
 interface Answering {
   onApproval?: AnswerFor<ApprovalQuestion>;
-  onElicitation?: AnswerFor<PendingRequest>;
+  onElicitation?: AnswerFor<ReportedRequest>;
 }
 
 function approvers(
@@ -195,15 +195,15 @@ function approvers(
   return person;
 }
 
-const isYesOrNo = ({ elicitation }: PendingRequest) =>
+const isYesOrNo = ({ elicitation }: ReportedRequest) =>
   elicitation === 'tool_confirmation' || elicitation === 'user_approval';
 
 /** Policy has named who answers for the call. */
-const isForOthers = ({ requestId, questions = [] }: PendingRequest) =>
+const isForOthers = ({ requestId, questions = [] }: ReportedRequest) =>
   questions.some((put) => put.requestId === requestId && isForNamed(put));
 
 /** What a call asks while it runs ends with this process: nobody could ever answer, and the call would wait for ever. */
-function withdrawn({ running }: PendingRequest): RequestAnswer | undefined {
+function withdrawn({ running }: ReportedRequest): RequestAnswer | undefined {
   return running ? { kind: 'elicitation', action: 'cancel', by: { id: 'cli' } } : undefined;
 }
 

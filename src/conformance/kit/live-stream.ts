@@ -1,7 +1,7 @@
 import type {
   AgentEvent,
   AgentStream,
-  PendingRequest,
+  ReportedRequest,
   StreamEndEvent,
   ToolRequestEvent,
   ToolResponseEvent,
@@ -79,7 +79,7 @@ export class LiveStream {
     return this.end.reason;
   }
 
-  get pending(): PendingRequest[] {
+  get pending(): ReportedRequest[] {
     return this.end.data?.pending ?? [];
   }
 

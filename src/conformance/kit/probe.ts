@@ -5,7 +5,7 @@ import type {
   ExecutionOptions,
   GrammarChecker,
   GrammarViolation,
-  PendingRequest,
+  ReportedRequest,
   RequestAnswer,
   SessionInput,
   SessionUpdate,
@@ -129,7 +129,7 @@ export class Probe {
     return this.#call('abort', target, () => this.session.abort(target));
   }
 
-  pending(): Promise<PendingRequest[]> {
+  pending(): Promise<ReportedRequest[]> {
     return this.#call('pending', undefined, () => this.session.pending());
   }
 

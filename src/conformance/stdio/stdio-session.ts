@@ -7,7 +7,7 @@ import type {
   EventsOptions,
   ExecutorStreamOptions,
   HostAnswer,
-  PendingRequest,
+  ReportedRequest,
   SessionInput,
   SessionUpdate,
   Settlement,
@@ -35,7 +35,7 @@ export class StdioSession implements AgentSession {
   readonly #rpc: RpcClient;
   readonly #live = new Map<string, Live>();
   /** What is open as far as this side has heard; executors with `resume` are asked. */
-  readonly #open = new Map<string, PendingRequest>();
+  readonly #open = new Map<string, ReportedRequest>();
   #closed = false;
 
   constructor(id: string, descriptor: AgentDescriptor, rpc: RpcClient) {
@@ -170,10 +170,10 @@ export class StdioSession implements AgentSession {
     yield* found.events ?? [];
   }
 
-  async pending(): Promise<PendingRequest[]> {
+  async pending(): Promise<ReportedRequest[]> {
     this.#assertOpen();
     if (!this.descriptor.capabilities.includes('resume')) return [...this.#open.values()];
-    const found = (await this.#rpc.call('pending', { sessionId: this.id })) as { pending?: PendingRequest[] };
+    const found = (await this.#rpc.call('pending', { sessionId: this.id })) as { pending?: ReportedRequest[] };
     return found.pending ?? [];
   }
 

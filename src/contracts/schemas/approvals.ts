@@ -65,7 +65,7 @@ export const elicitationKind = openEnum([
   'rerun_unknown',
 ]);
 
-export const pendingRequest = z.looseObject({
+export const reportedRequest = z.looseObject({
   requestId: z.string(),
   sessionId: z.string(),
   turnId: z.string(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { approvalRequest, elicitationKind, pendingRequest } from './approvals.ts';
+import { approvalRequest, elicitationKind, reportedRequest } from './approvals.ts';
 import { contentPart, displayContent } from './content.ts';
 import { openEnum, record, strangerType, timestamp, withMeta } from './open.ts';
 import { elicitationAction } from './session.ts';
@@ -164,7 +164,7 @@ export const streamEndData = z.looseObject({
   usage: usage.optional(),
   /** Model calls of the turn so far. */
   steps: z.number().int().optional(),
-  pending: z.array(pendingRequest).optional(),
+  pending: z.array(reportedRequest).optional(),
   pendingToolIds: z.array(z.string()).optional(),
   transfer: z.looseObject({ requestId: z.string(), from: z.string(), to: z.string() }).optional(),
   escalateReason: z.string().optional(),

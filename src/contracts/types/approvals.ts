@@ -14,5 +14,8 @@ export type PutQuestion = Closed<z.infer<typeof schema.putQuestion>>;
 /** What a person decides on: bound to the exact call by `previewDigest`. */
 export type ApprovalRequest = Closed<z.infer<typeof schema.approvalRequest>>;
 export type ElicitationKind = z.infer<typeof schema.elicitationKind>;
-/** An open question, derived from the log: it survives restarts. */
-export type PendingRequest = Closed<z.infer<typeof schema.pendingRequest>>;
+/**
+ * An open request as an executor reports it, on the wire and where a stream ends too: derived from the log, so it survives
+ * restarts. What its kind does not need may be absent; `openRequestOf` makes an `OpenRequest` of it.
+ */
+export type ReportedRequest = Closed<z.infer<typeof schema.reportedRequest>>;

@@ -1,8 +1,8 @@
-import type { ApprovalRequest, PendingRequest } from './approvals.ts';
+import type { ApprovalRequest, ReportedRequest } from './approvals.ts';
 
 /** What every open request says. */
 type RequestBase = Pick<
-  PendingRequest,
+  ReportedRequest,
   | 'requestId'
   | 'sessionId'
   | 'turnId'
@@ -62,7 +62,7 @@ export interface CredentialQuestion extends RequestBase, Partial<OfCall> {
   elicitation: 'auth_required';
   message: string;
   approval?: undefined;
-  requestedSchema?: PendingRequest['requestedSchema'];
+  requestedSchema?: ReportedRequest['requestedSchema'];
 }
 
 /** The agent, or a tool of its own, asks for a yes or for words. */
@@ -72,7 +72,7 @@ export interface AgentQuestion extends RequestBase, Partial<OfCall> {
   message: string;
   approval?: undefined;
   /** The form; absent: yes or no. */
-  requestedSchema?: PendingRequest['requestedSchema'];
+  requestedSchema?: ReportedRequest['requestedSchema'];
 }
 
 /** What an agent asks by itself, about a call or not. */
@@ -88,7 +88,7 @@ export type OpenRequest = WaitingCall | ApprovalQuestion | AgentElicitation;
  * An open request of whatever executor, with the members that its kind has. What an executor leaves out is filled in: the
  * call's id is the request's, its arguments are none, a question without words is empty.
  */
-export function openRequestOf(request: PendingRequest): OpenRequest {
+export function openRequestOf(request: ReportedRequest): OpenRequest {
   const { kind, approval, elicitation, requestId, callId = requestId, name = '', args = {}, message } = request;
   if (kind === 'tool' && !approval) return { ...request, kind, callId, name, args } as WaitingCall;
   const isRerun = kind === 'rerun_unknown';

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type * as mode from '../schemas/permission-mode.ts';
 import type * as schema from '../schemas/session.ts';
 import type { Closed } from '../values/index.ts';
-import type { PendingRequest, Principal } from './approvals.ts';
+import type { Principal, ReportedRequest } from './approvals.ts';
 import type { AgentDescriptor } from './descriptor.ts';
 import type { AgentEvent } from './events.ts';
 import type { ToolDescriptor } from './tools.ts';
@@ -132,7 +132,7 @@ export interface AgentSession extends AsyncDisposable {
    */
   events(options?: EventsOptions): AsyncIterable<AgentEvent>;
   /** Open tool requests and elicitations, derived from the log. */
-  pending(): Promise<PendingRequest[]>;
+  pending(): Promise<ReportedRequest[]>;
   /** For hosts: what whoever goes on is held to. An executor without it keeps no terms: they are lost with the host. */
   standing?(): Promise<SessionStanding>;
 }

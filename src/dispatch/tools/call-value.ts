@@ -1,9 +1,9 @@
 import type { FunctionResponsePart, ToolResult } from '../../contracts/index.ts';
 import { fromResponse } from '../../gate/index.ts';
-import type { Event } from '../../runtime/index.ts';
+import type { StoredEvent } from '../../runtime/index.ts';
 
 /** The stored response to a call. */
-export function responseTo(log: readonly Event[], callId: string): FunctionResponsePart | undefined {
+export function responseTo(log: readonly StoredEvent[], callId: string): FunctionResponsePart | undefined {
   for (let at = log.length - 1; at >= 0; at--) {
     for (const part of log[at]?.content?.parts ?? []) {
       if (part.type === 'function_response' && part.id === callId) return part;

@@ -1,7 +1,7 @@
 import type { ContentPart, MediaPart } from '../../contracts/index.ts';
 import { CoxswainError, textOfParts } from '../../contracts/index.ts';
 import { toJsonValue } from '../../gate/index.ts';
-import type { AgentContext, Event, EventInit } from '../../runtime/index.ts';
+import type { AgentContext, EventInit, StoredEvent } from '../../runtime/index.ts';
 import { sees } from '../../runtime/index.ts';
 import type { MediaKind, ModalityHazard, RecordChange, RecordKind, TrustTier } from '../records/index.ts';
 import { bytesInMemory, Media, Message, Records, Thought, ToolCall } from '../records/index.ts';
@@ -52,7 +52,7 @@ export function recordsOf(context: AgentContext, upTo = Number.POSITIVE_INFINITY
   return records;
 }
 
-function take(records: Records, event: Event, context: AgentContext): void {
+function take(records: Records, event: StoredEvent, context: AgentContext): void {
   for (const message of steersOf(context, event.actions.delivered ?? [])) {
     records.apply({ op: 'store', kind: 'message', value: message });
   }
@@ -81,7 +81,7 @@ export function steersOf(context: AgentContext, ids: readonly string[]): Message
   });
 }
 
-function messageOfEvent(event: Event, agent: string, id = event.id): Message | undefined {
+function messageOfEvent(event: StoredEvent, agent: string, id = event.id): Message | undefined {
   const parts = event.content?.parts ?? [];
   const said = textOfParts(parts);
   const media = parts.filter((part): part is MediaPart => part.type === 'media' && part.data !== undefined);
@@ -101,7 +101,7 @@ function messageOfEvent(event: Event, agent: string, id = event.id): Message | u
   });
 }
 
-function thoughtOf(event: Event, id?: string): Thought | undefined {
+function thoughtOf(event: StoredEvent, id?: string): Thought | undefined {
   const content = (event.content?.parts ?? [])
     .flatMap((part) => (part.type === 'thought' ? [part.thought] : []))
     .join('');
@@ -121,7 +121,7 @@ function toolCallJson(call: ToolCall): Record<string, unknown> {
   return json as Record<string, unknown>;
 }
 
-function toolCallOf(json: Record<string, unknown>, event: Event): ToolCall {
+function toolCallOf(json: Record<string, unknown>, event: StoredEvent): ToolCall {
   try {
     return new ToolCall(json as unknown as ConstructorParameters<typeof ToolCall>[0]);
   } catch (error) {

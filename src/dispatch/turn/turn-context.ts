@@ -1,6 +1,6 @@
 import type { AnswerLimits } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import type { Event, EventActions } from '../../runtime/index.ts';
+import type { EventActions, StoredEvent } from '../../runtime/index.ts';
 import type { Message, RecordChange, Thought, ToolCall } from '../records/index.ts';
 import { checkChange, Records, Registry } from '../records/index.ts';
 import type { Tool, ToolRunOptions } from '../tools/index.ts';
@@ -26,7 +26,7 @@ export interface TurnBackend {
 /** What an adapter of another framework may say of an event; place, time and turn are filled in. */
 export type ForeignEvent = Partial<
   Pick<
-    Event,
+    StoredEvent,
     'id' | 'author' | 'branch' | 'content' | 'usage' | 'model' | 'finishReason' | 'interrupted' | 'customMetadata'
   >
 > & { actions?: Partial<EventActions> };

@@ -1,4 +1,4 @@
-import type { ApproverRule, HostAnswer, PendingRequest, Principal } from '../../contracts/index.ts';
+import type { ApproverRule, HostAnswer, Principal, ReportedRequest } from '../../contracts/index.ts';
 import { CoxswainError, canonicalJson } from '../../contracts/index.ts';
 
 // Who may answer an open question, how many must, and which answer decides: told from its terms, for all parts alike.
@@ -8,7 +8,7 @@ export interface ApproverTerms {
   readonly approvers?: ApproverRule | undefined;
 }
 
-type Answers = NonNullable<PendingRequest['answers']>;
+type Answers = NonNullable<ReportedRequest['answers']>;
 
 /** Why somebody may not decide on a question; undefined if they may. Without terms anybody may. */
 export function whyNotApprover(
@@ -86,7 +86,7 @@ export interface AskedFor {
 }
 
 /** Its own `approvers`: of a question that is not asked any more. */
-export type AskedRequest = Pick<PendingRequest, 'approval' | 'requestedBy' | 'questions'> &
+export type AskedRequest = Pick<ReportedRequest, 'approval' | 'requestedBy' | 'questions'> &
   ApproverTerms & { requestId?: string };
 
 /** How many it takes is no word on who they are. */
@@ -109,12 +109,12 @@ export function isVote(answer: HostAnswer): boolean {
 }
 
 /** Somebody has answered: this question, or any about the call. A vote is none yet. */
-export function hasAnswer({ answers = [] }: Pick<PendingRequest, 'answers'>, requestId?: string): boolean {
+export function hasAnswer({ answers = [] }: Pick<ReportedRequest, 'answers'>, requestId?: string): boolean {
   return answers.some((answer) => !answer.quorum && (requestId ?? answer.requestId) === answer.requestId);
 }
 
 /** They have said yes to what is shown, and more must say it: asking them again adds nothing. */
-export function hasVoted({ requestId, approval, answers = [] }: PendingRequest, { id }: Principal): boolean {
+export function hasVoted({ requestId, approval, answers = [] }: ReportedRequest, { id }: Principal): boolean {
   return answers.some(
     (answer) =>
       answer.requestId === requestId &&

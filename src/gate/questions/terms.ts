@@ -1,4 +1,4 @@
-import type { ApprovalRequest, ApproverRule, PendingRequest, PutQuestion } from '../../contracts/index.ts';
+import type { ApprovalRequest, ApproverRule, PutQuestion, ReportedRequest } from '../../contracts/index.ts';
 import { canonicalJson, isPolicyQuestion } from '../../contracts/index.ts';
 import { approversOf, bothRules } from './approvers.ts';
 import type { Obligations } from './obligations.ts';
@@ -43,7 +43,7 @@ export function expiryFromNow({ expiresIn }: { expiresIn?: number | undefined })
 }
 
 /** When nobody can say yes any more, epoch milliseconds: of policy's time, and of what the question was put with. */
-export function expiryOf({ requestedAt }: PendingRequest, { expiresIn, expiresAt }: HeldQuestion): number | undefined {
+export function expiryOf({ requestedAt }: ReportedRequest, { expiresIn, expiresAt }: HeldQuestion): number | undefined {
   const own = expiresIn === undefined ? undefined : Date.parse(requestedAt) + expiresIn * 1000;
   return own === undefined || expiresAt === undefined ? (own ?? expiresAt) : Math.min(own, expiresAt);
 }
@@ -53,12 +53,12 @@ export function hasExpired(expiresAt: number | undefined, now = Date.now()): boo
 }
 
 /** When a question that is shown has to be judged again, epoch milliseconds; undefined: never by itself. */
-export function changesAt({ expiresAt }: PendingRequest): number | undefined {
+export function changesAt({ expiresAt }: ReportedRequest): number | undefined {
   return expiresAt === undefined ? undefined : Date.parse(expiresAt);
 }
 
 /** Milliseconds until the first of these has to be judged again; undefined: none does by itself. */
-export function untilFirstChange(questions: readonly PendingRequest[]): number | undefined {
+export function untilFirstChange(questions: readonly ReportedRequest[]): number | undefined {
   let first = Number.POSITIVE_INFINITY;
   for (const question of questions) first = Math.min(first, changesAt(question) ?? first);
   return first === Number.POSITIVE_INFINITY ? undefined : Math.max(0, first - Date.now()) + 1;
@@ -92,19 +92,19 @@ export function shownTerms(terms: Obligations): Pick<Obligations, 'approvers' | 
 }
 
 /** What this question was put with. */
-export function putAs({ questions = [] }: PendingRequest, requestId: string): PutQuestion | undefined {
+export function putAs({ questions = [] }: ReportedRequest, requestId: string): PutQuestion | undefined {
   return questions.findLast((question) => question.requestId === requestId);
 }
 
 /** What policy's newest question about the call was put with. */
-export function putByPolicy({ questions = [] }: PendingRequest): PutQuestion | undefined {
+export function putByPolicy({ questions = [] }: ReportedRequest): PutQuestion | undefined {
   return questions.findLast(({ requestId }) => isPolicyQuestion(requestId));
 }
 
 /** What is to be kept with a host's question about a request; undefined where it is kept already. */
 export function toPut(
-  { requestId, approval, expiresAt }: Pick<PendingRequest, 'requestId' | 'approval' | 'expiresAt'>,
-  request: PendingRequest,
+  { requestId, approval, expiresAt }: Pick<ReportedRequest, 'requestId' | 'approval' | 'expiresAt'>,
+  request: ReportedRequest,
 ): PutQuestion | undefined {
   const { reason, ruleId, approvers, redact } = approval ?? {};
   const known = putAs(request, requestId);
@@ -132,7 +132,7 @@ function shownBy({ previewDigest: digest, remember = [] }: Partial<ApprovalReque
   };
 }
 
-function putsOf({ questions = [] }: PendingRequest, requestId: string): PutQuestion[] {
+function putsOf({ questions = [] }: ReportedRequest, requestId: string): PutQuestion[] {
   return questions.filter((question) => question.requestId === requestId);
 }
 
@@ -146,8 +146,8 @@ function shownWith({ digest, remember }: Shown): Shown {
  * saw; the options to be remembered, by any, since an answer says only the number of one.
  */
 export function changedSinceShown(
-  { requestId, approval }: Pick<PendingRequest, 'requestId' | 'approval'>,
-  request: PendingRequest,
+  { requestId, approval }: Pick<ReportedRequest, 'requestId' | 'approval'>,
+  request: ReportedRequest,
 ): { call: boolean; remember: boolean } {
   const puts = putsOf(request, requestId).filter(({ digest }) => digest !== undefined);
   const now = shownBy(approval);

@@ -1,4 +1,4 @@
-import type { PendingRequest } from '../../contracts/index.ts';
+import type { ReportedRequest } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { OpenApproval, WaitingSession } from './open-sessions.ts';
 
@@ -12,7 +12,7 @@ interface Place {
 }
 
 /** Opaque to callers: a question that is answered meanwhile has a place still. */
-export function approvalCursor({ since = 0, userId, sessionId }: WaitingSession, request: PendingRequest): string {
+export function approvalCursor({ since = 0, userId, sessionId }: WaitingSession, request: ReportedRequest): string {
   return JSON.stringify([since, userId, sessionId, request.requestedAt, request.requestId]);
 }
 

@@ -1,4 +1,4 @@
-import type { OpenRequest, PendingRequest, Principal, RequestAnswer, Settlement } from '../../contracts/index.ts';
+import type { OpenRequest, Principal, ReportedRequest, RequestAnswer, Settlement } from '../../contracts/index.ts';
 import { CoxswainError, callIdOf, openRequestOf } from '../../contracts/index.ts';
 import type { AskedRequest } from '../../gate/index.ts';
 import { approversOf, notApprover, putAs, whyNotOpen } from '../../gate/index.ts';
@@ -199,7 +199,7 @@ export class Approvals implements Holder {
     return isAsking ? borrowed : undefined;
   }
 
-  announce(agent: string, userId: string, question: PendingRequest): void {
+  announce(agent: string, userId: string, question: ReportedRequest): void {
     this.#lookout.knows(userId, question);
     this.#tell({ agent, userId, request: openRequestOf(question) });
   }
@@ -221,7 +221,7 @@ export class Approvals implements Holder {
 }
 
 /** Nobody is asked about it, or not by this host. */
-const isUnasked = (request: PendingRequest) => request.kind === 'tool' && !isApprovalQuestion(request);
+const isUnasked = (request: ReportedRequest) => request.kind === 'tool' && !isApprovalQuestion(request);
 
 /** What is open in a session, also what policy has put an end to since. */
 async function askedIn(session: HostedSession): Promise<{ request: OpenRequest; denied?: DeniedSince }[]> {
@@ -231,7 +231,7 @@ async function askedIn(session: HostedSession): Promise<{ request: OpenRequest; 
   );
 }
 
-const byTime = (a: PendingRequest, b: PendingRequest) =>
+const byTime = (a: ReportedRequest, b: ReportedRequest) =>
   a.requestedAt.localeCompare(b.requestedAt) || order(a.requestId, b.requestId);
 
 const placeShape: Shape<ApprovalPlace> = { agent: text, userId: text, sessionId: text };
@@ -271,7 +271,7 @@ async function whereMayDecide(
  * What an answer under this id is to: the question itself, or whatever stands about its call, as the id of a call is
  * answered for its question. One that is not asked any more is held to what it was put with.
  */
-function standingOf(asked: readonly { request: PendingRequest }[], requestId: string): AskedRequest {
+function standingOf(asked: readonly { request: ReportedRequest }[], requestId: string): AskedRequest {
   const open = asked.map(({ request }) => request);
   const request =
     open.find((one) => one.requestId === requestId) ?? open.find(({ callId }) => callId === callIdOf(requestId));

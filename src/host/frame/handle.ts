@@ -6,7 +6,7 @@ import type {
   ExecutionOptions,
   ExecutorSession,
   Limits,
-  PendingRequest,
+  ReportedRequest,
   RequestAnswer,
   SessionInput,
   StreamEndEvent,
@@ -56,7 +56,7 @@ export interface Handle extends AgentSession {
 /** The sub-agents that one hosted session has called. A session none of whose tools is an agent has no such part. */
 export interface CalledAgents {
   /** The sub-agent of a call; undefined for any other request. */
-  of(request: PendingRequest): CalledAgent | undefined;
+  of(request: ReportedRequest): CalledAgent | undefined;
   /** The sub-agent's session in which, or below which, a request is open or was answered, or a thread is. */
   find(target: Pick<AbortTarget, 'requestId' | 'threadId'>): Promise<Handle | undefined>;
   /** The sessions of sub-agents whose calls are open, and those below them. */
@@ -67,7 +67,7 @@ export interface CalledAgents {
    * Ends sub-agents: those whose calls are open, so that these can be closed; or, where calls are given that were open
    * before, those of these calls that are closed by now.
    */
-  end(reason: string, before?: readonly PendingRequest[]): Promise<void>;
+  end(reason: string, before?: readonly ReportedRequest[]): Promise<void>;
   dispose(): Promise<void>;
 }
 
@@ -82,9 +82,9 @@ export interface CalledAgent {
   /** Its session; undefined before its call was started. */
   session(): Promise<Handle | undefined>;
   /** What is open inside of it, which stands in the place of its call; undefined for nothing. */
-  open(): Promise<PendingRequest[] | undefined>;
+  open(): Promise<ReportedRequest[] | undefined>;
   /** What it waits for, as long as nothing has changed. */
-  waitsFor(): Promise<PendingRequest[] | undefined>;
+  waitsFor(): Promise<ReportedRequest[] | undefined>;
   /** It writes and shows nothing any more. What it has used. */
   quiet(): Promise<Usage | undefined>;
   /** What it did, as a stream shows it. */

@@ -5,10 +5,10 @@ import type {
   CallInfo,
   ExecutorSession,
   LifecycleInterceptor,
-  PendingRequest,
   PermissionMode,
   PolicyEvaluator,
   Principal,
+  ReportedRequest,
   SessionInput,
   ToolDescriptor,
   ToolResult,
@@ -64,12 +64,12 @@ export interface FrameHost {
   readonly confirmations: Confirmations;
   readonly runTimeQuestions: RunTimeQuestions;
   readonly warn: (message: string, error?: unknown) => void;
-  announce(place: SessionOwnership, question: PendingRequest): void;
+  announce(place: SessionOwnership, question: ReportedRequest): void;
   /** A session's last handle was closed. */
   forget(name: string, place: SessionOwnership): void;
   openSubagent(
     agent: Subagent,
-    request: PendingRequest,
+    request: ReportedRequest,
     callersId: string,
     create: boolean,
     place: SessionOwnership,
@@ -199,7 +199,7 @@ export class HostedFrame implements JudgeOptions {
   }
 
   /** The host's tool that a request is for: one of that name that the agent runs itself is another. */
-  toolOf({ name, handledBy }: Pick<PendingRequest, 'name' | 'handledBy'>): HostTool | undefined {
+  toolOf({ name, handledBy }: Pick<ReportedRequest, 'name' | 'handledBy'>): HostTool | undefined {
     return name === undefined || handledBy === 'agent' ? undefined : this.tools.get(name);
   }
 
@@ -209,7 +209,7 @@ export class HostedFrame implements JudgeOptions {
   }
 
   /** Which call it is and for whom, as what its tool's author says of it is told. */
-  callInfo(request: PendingRequest, callId: string, signal: AbortSignal = new AbortController().signal): CallInfo {
+  callInfo(request: ReportedRequest, callId: string, signal: AbortSignal = new AbortController().signal): CallInfo {
     return {
       callId,
       sessionId: this.#inner.id,
@@ -222,7 +222,7 @@ export class HostedFrame implements JudgeOptions {
   }
 
   /** On what grounds a request is decided. */
-  grounds(request: PendingRequest): Grounds {
+  grounds(request: ReportedRequest): Grounds {
     const mode = this.modeOf(this.#turnsMode(request));
     const requester = this.requesterOf(request);
     const policy = forBoth(this.#policyIn(mode), (request as Claimed)[claimed] ?? undefined);
@@ -255,7 +255,7 @@ export class HostedFrame implements JudgeOptions {
   }
 
   /** A question is open. */
-  announce(question: PendingRequest): void {
+  announce(question: ReportedRequest): void {
     this.#host.announce(this.#place, question);
   }
 
@@ -281,7 +281,7 @@ export class HostedFrame implements JudgeOptions {
   }
 
   /** A sub-agent that was started is gone on with: it keeps its own log. */
-  goesOn(request: PendingRequest): boolean {
+  goesOn(request: ReportedRequest): boolean {
     return this.session?.subagents?.of(request)?.isResumable ?? false;
   }
 
@@ -290,7 +290,7 @@ export class HostedFrame implements JudgeOptions {
   }
 
   /** The session of an agent that is called as a tool: the same at each call. */
-  openSubagent(agent: Subagent, request: PendingRequest, callersId: string, create: boolean): Promise<Handle> {
+  openSubagent(agent: Subagent, request: ReportedRequest, callersId: string, create: boolean): Promise<Handle> {
     return this.#host.openSubagent(agent, request, callersId, create, {
       ...this.#place,
       principal: this.requesterOf(request),

@@ -2,8 +2,8 @@ import type {
   ApprovalQuestion,
   ExecutorSession,
   HostAnswer,
-  PendingRequest,
   Principal,
+  ReportedRequest,
   RequestAnswer,
   SessionInput,
 } from '../../contracts/index.ts';
@@ -36,7 +36,7 @@ export class AnswerChecks {
   }
 
   /** The answer as it is stored: who, to what, and whether it decides. Neither is the caller's to say. */
-  async decision(request: PendingRequest, question: ApprovalQuestion, given: RequestAnswer): Promise<HostAnswer> {
+  async decision(request: ReportedRequest, question: ApprovalQuestion, given: RequestAnswer): Promise<HostAnswer> {
     const answer = withoutHostFacts(given);
     const { requestedBy, previewDigest } = question.approval;
     const by = answer.by ?? this.#frame.principal;
@@ -76,14 +76,14 @@ export class AnswerChecks {
   }
 
   /** What is edited in one turn has one allowance, whoever edits. */
-  #editsOf({ turnId }: PendingRequest): object {
+  #editsOf({ turnId }: ReportedRequest): object {
     if (this.#edits?.turnId !== turnId) this.#edits = { turnId };
     return this.#edits;
   }
 
   /** Edited arguments as the tool takes them: everybody who judges them judges the same. */
   async #checkEdited(
-    request: PendingRequest,
+    request: ReportedRequest,
     args: Record<string, unknown> | undefined,
   ): Promise<Record<string, unknown> | undefined> {
     const tool = this.#frame.toolOf(request);
@@ -102,7 +102,7 @@ export class AnswerChecks {
   }
 
   /** The agent's tools run under this host's policy, whoever asked the question. */
-  async #checkEditedOf(request: PendingRequest, args: Record<string, unknown>, by: Principal): Promise<void> {
+  async #checkEditedOf(request: ReportedRequest, args: Record<string, unknown>, by: Principal): Promise<void> {
     const tool = this.#frame.toolOf(request);
     const fault = await this.#ruling.judge.whyNotEdited(request, tool, args, by);
     if (fault === undefined) return;
@@ -116,7 +116,7 @@ export class AnswerChecks {
    * An answer that is to no open question of the host: results for tools that the host runs come from the host alone,
    * and nobody lets a call run that nobody was asked about.
    */
-  async direct(requestId: string, request: PendingRequest | undefined, given: RequestAnswer): Promise<RequestAnswer> {
+  async direct(requestId: string, request: ReportedRequest | undefined, given: RequestAnswer): Promise<RequestAnswer> {
     const answer = withoutHostFacts(given);
     if (isHostQuestion(requestId)) await this.#assertOpen(requestId, request);
     if (request?.kind === 'elicitation' && answer.kind === 'approve' && answer.args) {
@@ -159,7 +159,7 @@ export class AnswerChecks {
   }
 
   /** A question of the agent about a call of its own is for those whom policy obliges to. */
-  async #agentsOwn(requestId: string, request: PendingRequest, answer: RequestAnswer): Promise<void> {
+  async #agentsOwn(requestId: string, request: ReportedRequest, answer: RequestAnswer): Promise<void> {
     if (request.elicitation === 'auth_required') return;
     const { judge, principal } = this.#frame;
     const { by = principal } = answer;
@@ -179,7 +179,7 @@ export class AnswerChecks {
   }
 
   /** Votes are no answers: what they have decided is told from its request. */
-  async #assertOpen(requestId: string, request: PendingRequest | undefined): Promise<void> {
+  async #assertOpen(requestId: string, request: ReportedRequest | undefined): Promise<void> {
     const decided = request && decidedByVotes(request, requestId, this.#frame.grounds(request).principal);
     if (!decided) return this.wasAsked(requestId);
     const message = `${JSON.stringify(requestId)} is closed: ${decided.by ?? 'somebody'} has completed the votes; nothing was stored`;

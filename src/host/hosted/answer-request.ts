@@ -1,4 +1,4 @@
-import type { ApprovalQuestion, PendingRequest, RequestAnswer, Settlement } from '../../contracts/index.ts';
+import type { ApprovalQuestion, ReportedRequest, RequestAnswer, Settlement } from '../../contracts/index.ts';
 import { assertApprover, hasAnswer, isVote, putAs, yesesNeeded } from '../../gate/index.ts';
 import { answerRun } from '../run/index.ts';
 import { runsNow } from './answer-checks.ts';
@@ -28,7 +28,7 @@ export async function answerHostedRequest(
 async function deniedNow(
   session: ControlledSession,
   requestId: string,
-  request: PendingRequest,
+  request: ReportedRequest,
   { by = session.frame.principal }: RequestAnswer,
 ): Promise<Settlement | undefined> {
   const put = putAs(request, requestId);
@@ -63,7 +63,7 @@ export async function checkRequestAnswer(
 async function answerDirect(
   session: ControlledSession,
   requestId: string,
-  request: PendingRequest | undefined,
+  request: ReportedRequest | undefined,
   answer: RequestAnswer,
 ): Promise<Settlement> {
   const checked = await session.answerChecks.direct(requestId, request, answer);
@@ -84,7 +84,7 @@ async function answerDirect(
 
 async function answerQuestion(
   session: ControlledSession,
-  request: PendingRequest,
+  request: ReportedRequest,
   question: ApprovalQuestion,
   answer: RequestAnswer,
 ): Promise<Settlement> {

@@ -2,15 +2,15 @@ import type {
   AgentSession,
   ApprovalQuestion,
   HostAnswer,
-  PendingRequest,
   Principal,
+  ReportedRequest,
   Settlement,
 } from '../../contracts/index.ts';
 import { canonicalJson } from '../../contracts/index.ts';
 import { decidingAnswer, isVote, putAs, yesesNeeded } from '../../gate/index.ts';
 import { openRequest } from '../../session/index.ts';
 
-type Answer = NonNullable<PendingRequest['answers']>[number];
+type Answer = NonNullable<ReportedRequest['answers']>[number];
 
 /**
  * What an answer to a question for several people has come to. Others may have answered meanwhile: which answer decides
@@ -41,7 +41,7 @@ export async function afterAnswer(
 
 /** Votes have decided on a question of the host: nobody is asked it any more, and its call still waits. */
 export function decidedByVotes(
-  request: PendingRequest,
+  request: ReportedRequest,
   requestId: string,
   requestedBy: Principal,
 ): Settlement | undefined {

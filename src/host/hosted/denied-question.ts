@@ -1,4 +1,4 @@
-import type { ApprovalQuestion, PendingRequest } from '../../contracts/index.ts';
+import type { ApprovalQuestion, ReportedRequest } from '../../contracts/index.ts';
 import { hasAnswer, putByPolicy, shownTerms } from '../../gate/index.ts';
 import type { ControlledSession } from './controlled-session.ts';
 
@@ -15,7 +15,7 @@ export interface DeniedSince {
  */
 export async function deniedQuestion(
   session: ControlledSession,
-  request: PendingRequest,
+  request: ReportedRequest,
 ): Promise<{ request: ApprovalQuestion; denied: DeniedSince } | undefined> {
   const put = request.kind === 'tool' ? putByPolicy(request) : undefined;
   if (!put || hasAnswer(request, put.requestId)) return undefined;

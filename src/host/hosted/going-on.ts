@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PendingRequest } from '../../contracts/index.ts';
+import type { ReportedRequest } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import { hasOutlived, isApprovalQuestion, isOfCall } from '../questions/index.ts';
 import type { ControlledSession } from './controlled-session.ts';
@@ -68,7 +68,7 @@ export async function isUnfinished(session: ControlledSession): Promise<boolean>
 }
 
 /** The host can do something about it by itself. */
-async function canGoOn(session: ControlledSession, request: PendingRequest): Promise<boolean> {
+async function canGoOn(session: ControlledSession, request: ReportedRequest): Promise<boolean> {
   if (!isOfCall(request) || isApprovalQuestion(request)) return false;
   const { kind } = await session.judge.step(request, session.frame.toolOf(request), undefined, true);
   return kind === 'run' || kind === 'settle';

@@ -1,4 +1,4 @@
-import type { PendingRequest, SessionInput } from '../../contracts/index.ts';
+import type { ReportedRequest, SessionInput } from '../../contracts/index.ts';
 import { callIdOf } from '../../contracts/index.ts';
 import { hasAnswer } from '../../gate/index.ts';
 import { answeredNow, isPipeable, keepsAnswers } from '../../session/index.ts';
@@ -38,13 +38,13 @@ export async function answeredCalls(session: Hosted, inputs: readonly SessionInp
 }
 
 /** The same is so of a call within the sub-agent that it has called. */
-async function isAnsweredWithin(session: Hosted, request: PendingRequest): Promise<boolean> {
+async function isAnsweredWithin(session: Hosted, request: ReportedRequest): Promise<boolean> {
   const child = await session.subagents?.of(request)?.session();
   return child !== undefined && (await child.answeredCalls()).length > 0;
 }
 
 /** One of these questions is about the call, or is asked within it. */
-async function isAmong(session: Hosted, request: PendingRequest, ids: ReadonlySet<string>): Promise<boolean> {
+async function isAmong(session: Hosted, request: ReportedRequest, ids: ReadonlySet<string>): Promise<boolean> {
   for (const id of ids) if (id === request.requestId || callIdOf(id) === request.callId) return true;
   if (ids.size === 0) return false;
   const below = await session.subagents?.of(request)?.open();
@@ -52,7 +52,7 @@ async function isAmong(session: Hosted, request: PendingRequest, ids: ReadonlySe
 }
 
 /** A person has said what becomes of it, and that holds. */
-async function isAnswered(session: Hosted, request: PendingRequest): Promise<boolean> {
+async function isAnswered(session: Hosted, request: ReportedRequest): Promise<boolean> {
   if (!hasAnswer(request)) return false;
   const { kind } = await session.judge.step(request, session.frame.toolOf(request), undefined, true);
   return kind === 'run' || kind === 'settle';

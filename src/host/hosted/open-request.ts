@@ -1,11 +1,11 @@
-import type { ApprovalQuestion, PendingRequest } from '../../contracts/index.ts';
+import type { ApprovalQuestion, ReportedRequest } from '../../contracts/index.ts';
 import { openRequest } from '../../session/index.ts';
 import type { Step } from '../questions/index.ts';
 import type { ControlledSession } from './controlled-session.ts';
 
 /** A request that is open in a session, with what its host asks about it, if anything. */
 export interface FoundRequest {
-  request: PendingRequest;
+  request: ReportedRequest;
   question: ApprovalQuestion | undefined;
 }
 
@@ -23,7 +23,7 @@ export async function findOpen(session: ControlledSession, requestId: string): P
 }
 
 /** An open request as it is shown: as what the host asks about it, or with those who may answer what the agent asks. */
-export async function asShown(session: ControlledSession, request: PendingRequest): Promise<PendingRequest> {
+export async function asShown(session: ControlledSession, request: ReportedRequest): Promise<ReportedRequest> {
   const step = await stepOf(session, request);
   if (step?.kind === 'ask') return step.question;
   return step?.kind === 'elicit' ? step.request : request;
@@ -32,13 +32,13 @@ export async function asShown(session: ControlledSession, request: PendingReques
 /** What the host asks about an open request; undefined where it asks nothing, or the call is on its way already. */
 export async function questionOf(
   session: ControlledSession,
-  request: PendingRequest,
+  request: ReportedRequest,
 ): Promise<ApprovalQuestion | undefined> {
   const step = await stepOf(session, request);
   return step?.kind === 'ask' ? step.question : undefined;
 }
 
-async function stepOf(session: ControlledSession, request: PendingRequest): Promise<Step | undefined> {
+async function stepOf(session: ControlledSession, request: ReportedRequest): Promise<Step | undefined> {
   if (session.isBusy(request.callId)) return undefined;
   return session.judge.step(request, session.frame.toolOf(request), undefined, true);
 }

@@ -3,11 +3,11 @@ import type {
   ApproverRule,
   CallInfo,
   DisplayContent,
-  PendingRequest,
   PolicyEvaluator,
   Principal,
   QuestionKind,
   RememberOption,
+  ReportedRequest,
 } from '../../contracts/index.ts';
 import type { GateCall, GateRules, Question } from '../../gate/index.ts';
 import { evaluatePolicy, isForNamed, policyRequest, shownTerms } from '../../gate/index.ts';
@@ -17,7 +17,7 @@ import { isRulePolicy } from '../terms/index.ts';
 /** What the making of a question takes from its host. */
 export interface QuestionOptions {
   base: PolicyEvaluator;
-  callInfo(request: PendingRequest, callId: string, signal?: AbortSignal): CallInfo;
+  callInfo(request: ReportedRequest, callId: string, signal?: AbortSignal): CallInfo;
   /** Of questions for which policy names none. */
   readonly approvers: ApproverRule | undefined;
   /** What people want always for tools of this name. */
@@ -26,7 +26,7 @@ export interface QuestionOptions {
 
 /** The question as people and programs are shown it, with the answers that the host's policy would let be remembered. */
 export async function approvalQuestion(
-  request: PendingRequest,
+  request: ReportedRequest,
   call: GateCall,
   rules: GateRules & { principal: Principal },
   question: Question,

@@ -1,4 +1,4 @@
-import type { ConfirmationRequest, PendingRequest } from '../../contracts/index.ts';
+import type { ConfirmationRequest, ReportedRequest } from '../../contracts/index.ts';
 import { isPolicyQuestion, questionNumber } from '../../contracts/index.ts';
 import type { Decision, Question } from '../../gate/index.ts';
 
@@ -85,7 +85,7 @@ export class Confirmations {
 export function confirmationOf(
   { args, record: { redact } }: Decision,
   asked: ConfirmationRequest,
-  { answers }: PendingRequest,
+  { answers }: ReportedRequest,
 ): Confirmation {
   const answered = (answers ?? []).map(({ requestId }) => requestId).filter(isPolicyQuestion);
   const first = Math.max(0, ...answered.map((requestId) => questionNumber(requestId) + 1));

@@ -1,4 +1,4 @@
-import type { LifecycleInterceptor, PendingRequest } from '../../contracts/index.ts';
+import type { LifecycleInterceptor, ReportedRequest } from '../../contracts/index.ts';
 import type { GateCall, GateRules } from '../../gate/index.ts';
 import { fireHook } from '../../gate/index.ts';
 import { LazyMap } from '../../session/index.ts';
@@ -23,7 +23,7 @@ export class FiredHooks {
   /** What they say of a call; `peek`: only where they have fired, so that a look fires none. */
   once(
     call: GateCall,
-    request: PendingRequest,
+    request: ReportedRequest,
     signal: AbortSignal | undefined,
     peek: boolean,
   ): GateRules['beforeTool'] {
@@ -41,7 +41,7 @@ export class FiredHooks {
   }
 
   /** The hooks around one call, fired each time. */
-  around(call: GateCall, request: PendingRequest, signal: AbortSignal | undefined): GateRules['beforeTool'] {
+  around(call: GateCall, request: ReportedRequest, signal: AbortSignal | undefined): GateRules['beforeTool'] {
     const { hooks, warn, hookTimeoutMs: timeoutMs } = this.#options;
     if (!hooks || !supports(hooks, 'before_tool')) return undefined;
     const { tool, callId } = call;

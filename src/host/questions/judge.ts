@@ -3,9 +3,9 @@ import type {
   ConfirmationRequest,
   DecisionRecord,
   LifecycleInterceptor,
-  PendingRequest,
   Principal,
   QuestionKind,
+  ReportedRequest,
 } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Approval, Decision, GateCall, GateRules, Question, Verdict } from '../../gate/index.ts';
@@ -46,7 +46,7 @@ import { refusal, refusedAgain } from './step.ts';
 import { obliged, underPolicy, wantedSince } from './under-policy.ts';
 
 export interface JudgeOptions extends QuestionOptions {
-  grounds: (request: PendingRequest) => Grounds;
+  grounds: (request: ReportedRequest) => Grounds;
   policyTimeoutMs: number | undefined;
   hooks: LifecycleInterceptor | undefined;
   hookTimeoutMs: number | undefined;
@@ -57,7 +57,7 @@ export interface JudgeOptions extends QuestionOptions {
   /** Questions that host tools have asked in mid-run: the same for all handles of a host. */
   readonly confirmations: Confirmations;
   /** It was started and is gone on with: a sub-agent keeps its own log. */
-  goesOn(request: PendingRequest): boolean;
+  goesOn(request: ReportedRequest): boolean;
   /** This host holds the session now: nobody else runs anything of it. */
   holds(): boolean;
   /** The log of the session is its own, so that what its host asks about any call of it is kept there. */
@@ -80,13 +80,13 @@ export class Judge {
   }
 
   /** A handler has ended with a question of its own. */
-  confirmationAsked(decision: Decision, asked: ConfirmationRequest, request: PendingRequest): void {
+  confirmationAsked(decision: Decision, asked: ConfirmationRequest, request: ReportedRequest): void {
     const { confirmations, name } = this.#options;
     confirmations.set(name, decision.callId, confirmationOf(decision, asked, request));
   }
 
   /** Forgets what is not open any more. */
-  retain(open: readonly PendingRequest[]): void {
+  retain(open: readonly ReportedRequest[]): void {
     const ids = callsOf(open);
     this.#hooks.retain(ids);
     this.#options.confirmations.retain(this.#options.name, ids);
@@ -99,7 +99,7 @@ export class Judge {
 
   /** What to do about a request; `peek`: only to show it, no hook fires. */
   async step(
-    request: PendingRequest,
+    request: ReportedRequest,
     hostTool: HostTool | undefined,
     signal: AbortSignal | undefined,
     peek = false,
@@ -110,7 +110,7 @@ export class Judge {
   }
 
   async #step(
-    request: PendingRequest,
+    request: ReportedRequest,
     hostTool: HostTool | undefined,
     signal: AbortSignal | undefined,
     peek: boolean,
@@ -183,7 +183,7 @@ export class Judge {
    * run again they are asked by the host, which counts votes.
    */
   async #agentsOwn(
-    request: PendingRequest,
+    request: ReportedRequest,
     hostTool: HostTool | undefined,
     signal: AbortSignal | undefined,
   ): Promise<Step> {
@@ -208,7 +208,7 @@ export class Judge {
 
   /** Policy is asked each time: what it said before may not hold any more. Hooks fire once. */
   #verdict(
-    request: PendingRequest,
+    request: ReportedRequest,
     call: GateCall,
     rules: HostRules,
     hostTool: HostTool | undefined,
@@ -222,12 +222,12 @@ export class Judge {
   }
 
   /** The host's before_tool hooks around one call. */
-  beforeTool(call: GateCall, request: PendingRequest, signal: AbortSignal | undefined): GateRules['beforeTool'] {
+  beforeTool(call: GateCall, request: ReportedRequest, signal: AbortSignal | undefined): GateRules['beforeTool'] {
     return this.#hooks.around(call, request, signal);
   }
 
   /** Started by whoever held the session before; its author does not say that it may run again. */
-  async #lost(request: PendingRequest, hostTool: HostTool, call: GateCall, rules: HostRules): Promise<Step> {
+  async #lost(request: ReportedRequest, hostTool: HostTool, call: GateCall, rules: HostRules): Promise<Step> {
     const approval = approvalOf(request);
     const wasLetRun = request.decision !== undefined;
     const args = approval.args ?? call.args;
@@ -243,7 +243,7 @@ export class Judge {
 
   /** The yes that is in the log; or the question to those who have to say it since. */
   async #decided(
-    request: PendingRequest,
+    request: ReportedRequest,
     hostTool: HostTool | undefined,
     call: GateCall,
     rules: HostRules,
@@ -255,7 +255,7 @@ export class Judge {
   }
 
   async #asked(
-    request: PendingRequest,
+    request: ReportedRequest,
     hostTool: HostTool | undefined,
     call: GateCall,
     rules: HostRules,
@@ -274,7 +274,7 @@ export class Judge {
   }
 
   async #approved(
-    request: PendingRequest,
+    request: ReportedRequest,
     hostTool: HostTool | undefined,
     call: GateCall,
     rules: HostRules,
@@ -296,7 +296,7 @@ export class Judge {
 
   /** As `obliged`. */
   obliges(
-    request: PendingRequest,
+    request: ReportedRequest,
     hostTool: HostTool | undefined,
     signal: AbortSignal | undefined,
   ): ReturnType<typeof obliged> {
@@ -305,7 +305,7 @@ export class Judge {
 
   /** Why an agent's own question may not be answered with these arguments; undefined if it may. */
   async whyNotEdited(
-    request: PendingRequest,
+    request: ReportedRequest,
     hostTool: HostTool | undefined,
     given: Record<string, unknown>,
     by: Principal,
@@ -318,22 +318,22 @@ export class Judge {
   }
 
   /** Who decides, and on what grounds, whatever the arguments. */
-  rulesFor(request: PendingRequest, signal: AbortSignal | undefined): Omit<HostRules, 'validate'> {
+  rulesFor(request: ReportedRequest, signal: AbortSignal | undefined): Omit<HostRules, 'validate'> {
     return { ...this.#options.grounds(request), policyTimeoutMs: this.#options.policyTimeoutMs, signal };
   }
 
-  #rules(request: PendingRequest, hostTool: HostTool | undefined, signal: AbortSignal | undefined): HostRules {
+  #rules(request: ReportedRequest, hostTool: HostTool | undefined, signal: AbortSignal | undefined): HostRules {
     return { ...this.rulesFor(request, signal), validate: validatorOf(hostTool, this.allowanceOf(request)) };
   }
 
   /** As {@link CheckAllowance.of}. */
-  allowanceOf(request: PendingRequest, callId?: string): object | undefined {
+  allowanceOf(request: ReportedRequest, callId?: string): object | undefined {
     return this.#allowance.of(request, callId);
   }
 
   /** Votes so far on a question that needs several. */
   votes(
-    request: PendingRequest,
+    request: ReportedRequest,
     { requestId, approval }: ApprovalQuestion,
     args: Record<string, unknown> | undefined,
   ): Set<string> {
@@ -348,6 +348,6 @@ function isRemembered(ruleId: string | undefined): boolean {
 }
 
 /** Somebody here has the handler: the agent, or this host. */
-function canRun(request: PendingRequest, hostTool: HostTool | undefined): boolean {
+function canRun(request: ReportedRequest, hostTool: HostTool | undefined): boolean {
   return request.handledBy === 'agent' || hostTool?.tool.execute !== undefined;
 }

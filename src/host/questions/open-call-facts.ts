@@ -1,4 +1,4 @@
-import type { PendingRequest } from '../../contracts/index.ts';
+import type { ReportedRequest } from '../../contracts/index.ts';
 import type { OpenCallFacts } from '../../gate/index.ts';
 import { isRepeatable } from '../../gate/index.ts';
 import type { HostTool } from '../tools/index.ts';
@@ -8,11 +8,11 @@ interface Holder {
   /** It holds the session now. */
   holds(): boolean;
   /** The call was started and is gone on with. */
-  goesOn(request: PendingRequest): boolean;
+  goesOn(request: ReportedRequest): boolean;
 }
 
 /** What the gate is told of a call, to say what is to be done about it. */
-export function openCallFacts(request: PendingRequest, hostTool: HostTool | undefined, holder: Holder): OpenCallFacts {
+export function openCallFacts(request: ReportedRequest, hostTool: HostTool | undefined, holder: Holder): OpenCallFacts {
   const { started, running, decision } = request;
   const runsHere = hostTool?.tool.execute !== undefined;
   const elsewhere = running && !holder.holds();

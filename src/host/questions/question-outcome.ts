@@ -1,4 +1,4 @@
-import type { ApprovalQuestion, PendingRequest, QuestionKind } from '../../contracts/index.ts';
+import type { ApprovalQuestion, QuestionKind, ReportedRequest } from '../../contracts/index.ts';
 import { questionId } from '../../contracts/index.ts';
 import type { Approval, GateCall, HeldQuestion, Question } from '../../gate/index.ts';
 import {
@@ -24,7 +24,7 @@ import { cancelled, notAgain, refusal, underRule } from './step.ts';
 
 /** Something that the host has to ask about one call. */
 export interface Inquiry {
-  request: PendingRequest;
+  request: ReportedRequest;
   hostTool: HostTool | undefined;
   call: GateCall;
   rules: HostRules;

@@ -1,7 +1,7 @@
 import type {
   ApprovalQuestion,
   DecisionRecord,
-  PendingRequest,
+  ReportedRequest,
   StreamEndEvent,
   ToolResult,
   ToolResultInput,
@@ -20,16 +20,16 @@ export const closedByOthers: ReadonlySet<string> = new Set([
 ]);
 
 /** The call's turn is over, and somebody has answered what the host asked about it. */
-export function hasOutlived(request: PendingRequest): boolean {
+export function hasOutlived(request: ReportedRequest): boolean {
   return request.detached === true && hasAnswer(request);
 }
 
 /** A call that waits, or whether one is run again: the host decides on it, by the answers to what it asks. */
-export function isOfCall({ kind }: PendingRequest): boolean {
+export function isOfCall({ kind }: ReportedRequest): boolean {
   return kind === 'tool' || kind === 'rerun_unknown';
 }
 
-export function isApprovalQuestion(request: PendingRequest): request is ApprovalQuestion {
+export function isApprovalQuestion(request: ReportedRequest): request is ApprovalQuestion {
   return request.approval !== undefined;
 }
 
@@ -38,10 +38,10 @@ export function isOver(end: StreamEndEvent): boolean {
   return end.reason !== 'input_required' && end.data.transfer === undefined;
 }
 
-const known = new WeakMap<readonly PendingRequest[], ReadonlySet<string | undefined>>();
+const known = new WeakMap<readonly ReportedRequest[], ReadonlySet<string | undefined>>();
 
 /** Ids of the calls that are open: looked up, however many there are. A list is not changed after it was made. */
-export function callsOf(open: readonly PendingRequest[]): ReadonlySet<string | undefined> {
+export function callsOf(open: readonly ReportedRequest[]): ReadonlySet<string | undefined> {
   let calls = known.get(open);
   if (!calls) {
     calls = new Set(open.map(({ callId }) => callId));
@@ -51,13 +51,13 @@ export function callsOf(open: readonly PendingRequest[]): ReadonlySet<string | u
 }
 
 /** One of these was settled or answered elsewhere. */
-export function hasClosed(open: readonly PendingRequest[], now: readonly PendingRequest[]): boolean {
+export function hasClosed(open: readonly ReportedRequest[], now: readonly ReportedRequest[]): boolean {
   const still = new Set(now.map(({ requestId }) => requestId));
   return open.some(({ requestId }) => !still.has(requestId));
 }
 
 export function resultInput(
-  request: PendingRequest,
+  request: ReportedRequest,
   result: ToolResult,
   decision: DecisionRecord | undefined,
   interim = false,

@@ -1,11 +1,11 @@
-import type { PendingRequest, RunQuestion, RunReply } from '../../contracts/index.ts';
+import type { ReportedRequest, RunQuestion, RunReply } from '../../contracts/index.ts';
 import { isAskedByRun, questionId, questionNumber } from '../../contracts/index.ts';
 import type { ApproverTerms } from '../../gate/index.ts';
 import { approversOf, isForNamed } from '../../gate/index.ts';
 import { isoTime } from '../../session/index.ts';
 
 interface Asked {
-  readonly request: PendingRequest;
+  readonly request: ReportedRequest;
   readonly reply: (reply: RunReply) => void;
 }
 
@@ -15,7 +15,7 @@ export class RunTimeQuestions {
   /** Number of the next question of each call that has asked: an answer that comes late is to no later question. */
   readonly #next = new Map<string, number>();
 
-  of(session: string): PendingRequest[] {
+  of(session: string): ReportedRequest[] {
     return [...(this.#open.get(session)?.values() ?? [])].map(({ request }) => request);
   }
 
@@ -25,11 +25,11 @@ export class RunTimeQuestions {
 
   put(
     session: string,
-    call: PendingRequest,
+    call: ReportedRequest,
     question: RunQuestion,
     terms: ApproverTerms,
     reply: Asked['reply'],
-  ): PendingRequest {
+  ): ReportedRequest {
     const callId = call.callId ?? call.requestId;
     const answered = (call.answers ?? []).map(({ requestId }) => requestId).filter(isAskedByRun);
     const key = keyOf(session, callId);
@@ -38,7 +38,7 @@ export class RunTimeQuestions {
     const requestId = questionId(callId, 'asked', number);
     const { decision: _, answers: __, questions: ___, message: ____, ...about } = call;
     const { message, requestedSchema, context } = question;
-    const request: PendingRequest = {
+    const request: ReportedRequest = {
       ...about,
       requestId,
       callId,

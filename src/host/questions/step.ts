@@ -1,4 +1,4 @@
-import type { ApprovalQuestion, DecisionRecord, PendingRequest, ToolResult } from '../../contracts/index.ts';
+import type { ApprovalQuestion, DecisionRecord, ReportedRequest, ToolResult } from '../../contracts/index.ts';
 import type { Decision, Question } from '../../gate/index.ts';
 import { deniedResult, errorResult, hidden, NOT_AGAIN, refusalResult } from '../../gate/index.ts';
 
@@ -9,7 +9,7 @@ export type Step =
   /** The host's own question. */
   | { kind: 'ask'; question: ApprovalQuestion }
   /** The agent's own question, which is in the log. */
-  | { kind: 'elicit'; request: PendingRequest }
+  | { kind: 'elicit'; request: ReportedRequest }
   /** For whoever drives the session: a tool that nobody here can run. `decision`: it may. */
   | { kind: 'leave'; decision?: DecisionRecord };
 

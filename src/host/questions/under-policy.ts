@@ -1,4 +1,4 @@
-import type { DecisionRecord, PendingRequest, ToolResult } from '../../contracts/index.ts';
+import type { DecisionRecord, ReportedRequest, ToolResult } from '../../contracts/index.ts';
 import type { ApproverTerms, GateCall, HeldQuestion, Question } from '../../gate/index.ts';
 import {
   approversOf,
@@ -22,7 +22,7 @@ import { approvalOf } from '../tools/index.ts';
  * to now and has obliged to before. What policy denies now is not asked.
  */
 export async function underPolicy(
-  request: PendingRequest,
+  request: ReportedRequest,
   call: GateCall,
   rules: HostRules,
   question: Question,
@@ -52,7 +52,7 @@ export async function underPolicy(
 
 /** Who has to answer what the handler of a running call asks: as policy obliges to now, and has obliged to before. */
 export async function obliged(
-  request: PendingRequest,
+  request: ReportedRequest,
   call: GateCall,
   rules: HostRules,
 ): Promise<ApproverTerms | 'denied'> {
@@ -67,7 +67,7 @@ export async function obliged(
  * what policy says now.
  */
 export async function wantedSince(
-  request: PendingRequest,
+  request: ReportedRequest,
   call: GateCall,
   rules: HostRules,
 ): Promise<Question | undefined> {
@@ -82,7 +82,7 @@ export async function wantedSince(
 
 /** Whoever let it run, with those who have said yes to the same, are the people that the rule wants. */
 function haveSaidYes(
-  { answers = [] }: PendingRequest,
+  { answers = [] }: ReportedRequest,
   id: string,
   terms: ApproverTerms,
   { principal }: HostRules,

@@ -1,4 +1,4 @@
-import type { PendingRequest } from '../../contracts/index.ts';
+import type { ReportedRequest } from '../../contracts/index.ts';
 import { changesAt, hasExpired } from '../../gate/index.ts';
 import type { Grounds } from '../tools/index.ts';
 import type { Step } from './step.ts';
@@ -11,16 +11,16 @@ type Asked = Extract<Step, { kind: 'ask' }>;
  * judged by itself, by what policy says then.
  */
 export class WaitingQuestions {
-  readonly #asked = new WeakMap<PendingRequest, { step: Asked; grounds: Grounds }>();
+  readonly #asked = new WeakMap<ReportedRequest, { step: Asked; grounds: Grounds }>();
 
   /** Undefined: it is to be judged. */
-  of(request: PendingRequest, grounds: Grounds): Asked | undefined {
+  of(request: ReportedRequest, grounds: Grounds): Asked | undefined {
     const known = this.#asked.get(request);
     if (!known || !isSame(known.grounds, grounds)) return undefined;
     return hasExpired(changesAt(known.step.question)) ? undefined : known.step;
   }
 
-  keep(request: PendingRequest, grounds: Grounds, step: Step): void {
+  keep(request: ReportedRequest, grounds: Grounds, step: Step): void {
     // What can be changed may say something else by now.
     if (step.kind === 'ask' && Object.isFrozen(request)) this.#asked.set(request, { step, grounds });
   }

@@ -1,4 +1,4 @@
-import type { PendingRequest, RequestAnswer, RunQuestion, RunReply, Settlement } from '../../contracts/index.ts';
+import type { ReportedRequest, RequestAnswer, RunQuestion, RunReply, Settlement } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { approversOf, assertApprover, ensureValidator, fitsSchema, putAs, untilAborted } from '../../gate/index.ts';
 import { keepsQuestions, putQuestions } from '../../session/index.ts';
@@ -17,7 +17,7 @@ export interface AskingRun extends RunBase {
  */
 export async function askInRun(
   scope: AskingRun,
-  call: PendingRequest,
+  call: ReportedRequest,
   question: RunQuestion,
   signal: AbortSignal,
 ): Promise<RunReply> {
@@ -63,7 +63,7 @@ export async function answerRun(
   return settlement;
 }
 
-async function replyOf({ requestId, requestedSchema }: PendingRequest, answer: RequestAnswer): Promise<RunReply> {
+async function replyOf({ requestId, requestedSchema }: ReportedRequest, answer: RequestAnswer): Promise<RunReply> {
   const wrong = (why: string) => new CoxswainError('FAILED_PRECONDITION', 'E_WRONG_ANSWER', `${requestId}: ${why}`);
   if (answer.kind === 'result') throw wrong('it is a question; answer with accept, decline or cancel');
   if (answer.kind === 'deny') return { action: 'decline' };

@@ -1,7 +1,7 @@
 import type {
   CoxswainError,
   HostAnswer,
-  PendingRequest,
+  ReportedRequest,
   SessionInput,
   ToolApprovalInput,
   ToolResultInput,
@@ -95,7 +95,7 @@ export class BesideInner {
       const open = await session.inner.pending();
       calls.begin(open, this.#given);
       const batch: SessionInput[] = [];
-      const asked: PendingRequest[] = [];
+      const asked: ReportedRequest[] = [];
       await judgeOpen(this.#run, open, batch, asked, (...start) => recordStart(this.#run, ...start));
       questions.watchTime(asked);
       for (const input of [...batch, ...calls.takeAnswers()]) await this.#tell(input);

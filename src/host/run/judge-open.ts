@@ -1,4 +1,4 @@
-import type { PendingRequest, SessionInput, ToolApprovalInput } from '../../contracts/index.ts';
+import type { ReportedRequest, SessionInput, ToolApprovalInput } from '../../contracts/index.ts';
 import { isRepeatable, toPut } from '../../gate/index.ts';
 import { breath, eachInPieces, keepsQuestions, MANY, Pace, putQuestions, unreachable } from '../../session/index.ts';
 import type { RunStep, Step } from '../questions/index.ts';
@@ -13,15 +13,15 @@ import type { RunScope } from './run-scope.ts';
  */
 export async function judgeOpen(
   run: RunScope,
-  open: readonly PendingRequest[],
+  open: readonly ReportedRequest[],
   batch: SessionInput[],
-  questions: PendingRequest[],
+  questions: ReportedRequest[],
   record?: RecordStart,
 ): Promise<void> {
   const { frame, subagents } = run.session;
   frame.judge.retain(open);
   run.calls.retain(open);
-  const mine: PendingRequest[] = [];
+  const mine: ReportedRequest[] = [];
   for (const request of open) {
     if (run.calls.isBusy(request.callId)) continue;
     const called = subagents?.of(request);
@@ -50,7 +50,7 @@ export async function judgeOpen(
     if (rest) await rest;
     // Nobody is asked, and nothing begins, behind an abort that came meanwhile.
     if (run.signal.aborted) return;
-    const request = mine[index] as PendingRequest;
+    const request = mine[index] as ReportedRequest;
     switch (step.kind) {
       case 'run':
         approve(run, request, step, frame.toolOf(request), batch, record);
@@ -81,11 +81,11 @@ export async function judgeOpen(
 /** What policy obliges to is kept before anybody sees the question: whoever goes on is held to it. */
 async function keepPut(
   { session }: RunScope,
-  requests: readonly PendingRequest[],
+  requests: readonly ReportedRequest[],
   steps: readonly Step[],
 ): Promise<void> {
   const put = steps.flatMap((step, index) =>
-    step.kind === 'ask' ? (toPut(step.question, requests[index] as PendingRequest) ?? []) : [],
+    step.kind === 'ask' ? (toPut(step.question, requests[index] as ReportedRequest) ?? []) : [],
   );
   if (put.length > 0 && keepsQuestions(session.inner)) await session.inner[putQuestions](put);
 }
@@ -96,7 +96,7 @@ async function keepPut(
  */
 export function approve(
   run: RunScope,
-  request: PendingRequest,
+  request: ReportedRequest,
   step: RunStep,
   tool: HostTool | undefined,
   batch: SessionInput[],

@@ -1,4 +1,4 @@
-import type { PendingRequest, SessionInput, StreamEndEvent } from '../../contracts/index.ts';
+import type { ReportedRequest, SessionInput, StreamEndEvent } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import type { RunStep } from '../questions/index.ts';
 import { callsOf, closedByOthers, isOfCall, resultInput } from '../questions/index.ts';
@@ -57,7 +57,7 @@ export async function runOutliving(run: RunScope, end: StreamEndEvent, batch: re
 }
 
 /** No inner stream begins that could hold the start of the call: it is stored alone. False: another host was faster. */
-export async function recordStart(run: RunScope, request: PendingRequest, { decision }: RunStep): Promise<boolean> {
+export async function recordStart(run: RunScope, request: ReportedRequest, { decision }: RunStep): Promise<boolean> {
   const { args, by } = decision.record;
   const person = /^user:(.+)$/s.exec(by)?.[1];
   const settlement = await run.session.inner.respond(request.requestId, {

@@ -1,4 +1,4 @@
-import type { PendingRequest, SessionInput } from '../../contracts/index.ts';
+import type { ReportedRequest, SessionInput } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { LazyMap } from '../../session/index.ts';
 
@@ -22,13 +22,13 @@ export class Repeats {
    * An inner stream has taken a batch, and says what is open.
    * @throws CoxswainError `FAILED_PRECONDITION / E_EXECUTOR_CONTRADICTION`
    */
-  took(batch: readonly SessionInput[], open: readonly PendingRequest[]): Promise<void> | undefined {
+  took(batch: readonly SessionInput[], open: readonly ReportedRequest[]): Promise<void> | undefined {
     if (open.length > 0) this.#look(batch, open);
     this.#streams++;
     return this.#streams % AT_ONCE === 0 ? new Promise((resolve) => later(resolve)) : undefined;
   }
 
-  #look(batch: readonly SessionInput[], open: readonly PendingRequest[]): void {
+  #look(batch: readonly SessionInput[], open: readonly ReportedRequest[]): void {
     const told = new Map<string, SessionInput>();
     for (const input of batch) {
       if (input.kind !== 'message' && input.kind !== 'continue') told.set(input.requestId, input);

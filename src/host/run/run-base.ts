@@ -2,7 +2,7 @@ import type {
   AgentEvent,
   CoxswainError,
   ExecutionOptions,
-  PendingRequest,
+  ReportedRequest,
   TelemetrySpan,
 } from '../../contracts/index.ts';
 import { isoTime, newId } from '../../session/index.ts';
@@ -30,7 +30,7 @@ export interface RunBase {
 }
 
 /** What every event of the host's own carries; with a request, where in the tree it belongs. */
-export function eventBase({ session, options }: RunBase, request?: PendingRequest) {
+export function eventBase({ session, options }: RunBase, request?: ReportedRequest) {
   const agentId = request?.agentPath.at(-1);
   return {
     id: newId(),

@@ -1,4 +1,4 @@
-import type { PendingRequest, SessionInput, ToolApprovalInput, ToolResultInput } from '../../contracts/index.ts';
+import type { ReportedRequest, SessionInput, ToolApprovalInput, ToolResultInput } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { DEFAULT_TOOL_CONCURRENCY, errorResult, RunQueue } from '../../gate/index.ts';
 import { LazyMap, LazySet, openRequest, Pace } from '../../session/index.ts';
@@ -21,7 +21,7 @@ interface Due {
 }
 
 /** Stores the start of a call by itself. False: it does not run. */
-export type RecordStart = (request: PendingRequest, step: RunStep) => Promise<boolean>;
+export type RecordStart = (request: ReportedRequest, step: RunStep) => Promise<boolean>;
 
 /** The calls of one run that run here, from the decision to the result that waits for the log. */
 export class RunCalls {
@@ -81,7 +81,7 @@ export class RunCalls {
     this.#scope.wake();
   }
 
-  withholds(open: readonly PendingRequest[]): boolean {
+  withholds(open: readonly ReportedRequest[]): boolean {
     if (this.#withheld.size === 0) return false;
     return open.some(({ callId }) => callId !== undefined && this.#withheld.has(callId));
   }
@@ -97,10 +97,10 @@ export class RunCalls {
    * The starts of a batch are stored: its calls begin, if they are open still.
    * @throws CoxswainError `DATA_LOSS / E_STORE` where the log does not show a start: the call would be run again and again
    */
-  begin(open: readonly PendingRequest[], batch: readonly SessionInput[], runs = (_: string) => true): void {
+  begin(open: readonly ReportedRequest[], batch: readonly SessionInput[], runs = (_: string) => true): void {
     if (this.#starting.length === 0) return;
     const starting = new Set<string | undefined>(this.#starting.map(({ callId }) => callId));
-    const wanted = new Map<string | undefined, PendingRequest>();
+    const wanted = new Map<string | undefined, ReportedRequest>();
     for (const request of open) if (starting.has(request.callId)) wanted.set(request.callId, request);
     const sent = new Set(batch);
     const left: Due[] = [];
@@ -138,7 +138,7 @@ export class RunCalls {
   }
 
   /** Of inputs that were not taken, the results that were made here and are still wanted. */
-  kept(open: readonly PendingRequest[], inputs: readonly SessionInput[]): SessionInput[] {
+  kept(open: readonly ReportedRequest[], inputs: readonly SessionInput[]): SessionInput[] {
     const calls = callsOf(open);
     return inputs.filter((input) => {
       if (input.kind !== 'tool_result') return false;
@@ -154,7 +154,7 @@ export class RunCalls {
   }
 
   /** Nobody thinks about these any more: of those that do not run there is nothing to end. */
-  judged(requests: readonly PendingRequest[]): void {
+  judged(requests: readonly ReportedRequest[]): void {
     for (const { callId, requestId } of requests) {
       const id = callId ?? requestId;
       if (!this.#running.has(id)) this.#controllers.delete(id);
@@ -162,7 +162,7 @@ export class RunCalls {
   }
 
   /** Of those that are being judged, these alone are open still: nobody need think about the others. */
-  dropClosed(open: readonly PendingRequest[]): void {
+  dropClosed(open: readonly ReportedRequest[]): void {
     const calls = callsOf(open);
     for (const callId of this.#controllers.keys()) {
       if (!this.#running.has(callId) && !calls.has(callId)) this.drop(callId);
@@ -175,7 +175,7 @@ export class RunCalls {
   }
 
   /** Forgets calls that are not open any more. */
-  retain(open: readonly PendingRequest[]): void {
+  retain(open: readonly ReportedRequest[]): void {
     if (this.#controllers.size === 0) return;
     const calls = callsOf(open);
     for (const callId of this.#controllers.keys()) {
@@ -208,7 +208,7 @@ export class RunCalls {
   }
 
   /** Ends those that are not open any more. */
-  abortClosed(open: readonly PendingRequest[]): void {
+  abortClosed(open: readonly ReportedRequest[]): void {
     const calls = callsOf(open);
     for (const callId of this.#running) {
       if (!calls.has(callId)) this.#controllers.get(callId)?.abort(this.#scope.signal.reason);
@@ -222,7 +222,7 @@ export class RunCalls {
   }
 
   /** It runs when its turn comes and its start is in the log, which goes there not before. */
-  enqueue(request: PendingRequest, step: RunStep, approval: ToolApprovalInput): void {
+  enqueue(request: ReportedRequest, step: RunStep, approval: ToolApprovalInput): void {
     const callId = request.callId ?? request.requestId;
     this.start(request, step, (hasWaited) => {
       if (this.#record) return this.#record(request, step);
@@ -234,7 +234,7 @@ export class RunCalls {
   }
 
   /** @param begins what is to be done before it begins, when its turn has come. False: it does not run */
-  start(request: PendingRequest, step: RunStep, begins?: (hasWaited: boolean) => Promise<boolean>): void {
+  start(request: ReportedRequest, step: RunStep, begins?: (hasWaited: boolean) => Promise<boolean>): void {
     const { session } = this.#scope;
     const callId = request.callId ?? request.requestId;
     if (this.#withheld.has(callId)) return;

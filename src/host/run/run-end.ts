@@ -1,11 +1,11 @@
-import type { PendingRequest, StreamEndEvent } from '../../contracts/index.ts';
+import type { ReportedRequest, StreamEndEvent } from '../../contracts/index.ts';
 import { INTERFACE_VERSION, isCoxswainError, messageOf } from '../../contracts/index.ts';
 import { isApprovalQuestion } from '../questions/index.ts';
 import { eventBase, hostError } from './run-base.ts';
 import type { RunScope } from './run-scope.ts';
 
 /** Nothing that can be done here is left: the end says what is open. */
-export function pausedEnd(end: StreamEndEvent, questions: PendingRequest[]): StreamEndEvent {
+export function pausedEnd(end: StreamEndEvent, questions: ReportedRequest[]): StreamEndEvent {
   const only = questions.length === 1 ? questions[0] : undefined;
   const { transfer, ...data } = end.data;
   // A transfer that a person is asked about is a question like any other.
@@ -98,7 +98,7 @@ function introduce(run: RunScope): void {
   run.push({ ...eventBase(run), type: 'initialize', agentId, interfaceVersion: INTERFACE_VERSION });
 }
 
-async function showOpen(run: RunScope): Promise<PendingRequest[]> {
+async function showOpen(run: RunScope): Promise<ReportedRequest[]> {
   const pending = await run.session.pending();
   for (const request of pending) {
     if (isApprovalQuestion(request) && !run.called?.hasAsked(request.requestId)) run.questions.show(request);

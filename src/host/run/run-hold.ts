@@ -1,4 +1,4 @@
-import type { PendingRequest } from '../../contracts/index.ts';
+import type { ReportedRequest } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../gate/index.ts';
 import type { HoldOptions } from '../../session/index.ts';
@@ -50,7 +50,7 @@ export class RunHold {
    * held, has answered before it was given up, and this looks again after that: no answer is left to nobody.
    * @returns true: something has been answered, and the session is held again
    */
-  async pause(open: readonly PendingRequest[], questions: readonly PendingRequest[]): Promise<boolean> {
+  async pause(open: readonly ReportedRequest[], questions: readonly ReportedRequest[]): Promise<boolean> {
     if (!this.#release) return false;
     await this.letGo();
     if (!(await this.#hasMoved(open, questions))) return false;
@@ -65,7 +65,7 @@ export class RunHold {
   }
 
   /** Looks now and then whether another process has answered something, until the returned function is called. */
-  watch(open: readonly PendingRequest[], questions: readonly PendingRequest[], wake: () => void): () => void {
+  watch(open: readonly ReportedRequest[], questions: readonly ReportedRequest[], wake: () => void): () => void {
     if (!this.#release) return () => {};
     const { frame, id } = this.#session;
     let isLooking = false;
@@ -86,7 +86,7 @@ export class RunHold {
     return () => clearInterval(timer);
   }
 
-  async #hasMoved(open: readonly PendingRequest[], questions: readonly PendingRequest[]): Promise<boolean> {
+  async #hasMoved(open: readonly ReportedRequest[], questions: readonly ReportedRequest[]): Promise<boolean> {
     const { inner, frame } = this.#session;
     const now = await inner.pending();
     if (now.length !== open.length || !open.every((request, index) => isSame(request, now[index]))) return true;
@@ -97,7 +97,7 @@ export class RunHold {
 }
 
 /** Nobody has said anything about it in between. */
-function isSame(before: PendingRequest, now: PendingRequest | undefined): boolean {
+function isSame(before: ReportedRequest, now: ReportedRequest | undefined): boolean {
   return (
     before.requestId === now?.requestId &&
     before.started === now.started &&

@@ -1,6 +1,6 @@
 import type {
   ContentPart,
-  PendingRequest,
+  ReportedRequest,
   RunDecisionRecord,
   RunQuestion,
   TailCallRecord,
@@ -25,7 +25,7 @@ const MAX_TAIL_CALLS = 16;
 /** Runs one call here, with the calls that its result asks for: its result, for the log. Undefined: it stays open. */
 export async function runHostCall(
   scope: AskingRun,
-  { request, step, hostTool }: { request: PendingRequest; step: RunStep; hostTool: HostTool },
+  { request, step, hostTool }: { request: ReportedRequest; step: RunStep; hostTool: HostTool },
   signal: AbortSignal,
 ): Promise<ToolResultInput | undefined> {
   const { session } = scope;
@@ -69,7 +69,7 @@ export async function runHostCall(
   return resultInput(request, result, isNews ? record : undefined, outcome.interim);
 }
 
-function toolOptions(scope: AskingRun, request: PendingRequest): RunToolOptions {
+function toolOptions(scope: AskingRun, request: ReportedRequest): RunToolOptions {
   const { frame } = scope.session;
   const { options, warn } = frame;
   return {
@@ -84,7 +84,7 @@ function toolOptions(scope: AskingRun, request: PendingRequest): RunToolOptions 
   };
 }
 
-function showProgress(scope: AskingRun, request: PendingRequest, update: ToolUpdate): void {
+function showProgress(scope: AskingRun, request: ReportedRequest, update: ToolUpdate): void {
   if (scope.signal.aborted || !scope.accepted) return;
   scope.push({
     ...update,
@@ -108,7 +108,7 @@ interface TailOutcome {
 export function runTailCalls(
   result: ToolResult,
   call: HostCall,
-  request: PendingRequest,
+  request: ReportedRequest,
   frame: HostedFrame,
   options: RunToolOptions,
   signal: AbortSignal,
@@ -123,7 +123,7 @@ async function runEach(
   tailCalls: NonNullable<ToolResult['tailCalls']>,
   rest: ToolResult,
   call: HostCall,
-  request: PendingRequest,
+  request: ReportedRequest,
   frame: HostedFrame,
   options: RunToolOptions,
   signal: AbortSignal,

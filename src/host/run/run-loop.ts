@@ -1,4 +1,4 @@
-import type { PendingRequest, SessionInput, StreamEndEvent } from '../../contracts/index.ts';
+import type { ReportedRequest, SessionInput, StreamEndEvent } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import type { EventStream } from '../../session/index.ts';
 import { breath, MANY } from '../../session/index.ts';
@@ -36,7 +36,7 @@ export interface LoopingRun extends RunScope {
 
 /** What stands between two inner streams. */
 interface Between {
-  open: PendingRequest[];
+  open: ReportedRequest[];
   /** Gets what the next inner stream is to be told. */
   batch: SessionInput[];
   /** The newest end of an inner stream. */
@@ -114,7 +114,7 @@ async function between(run: LoopingRun, { open, batch, last, hasGoneOn }: Betwee
   for (;;) {
     run.stopIfSpent();
     if (signal.aborted) return { wentOn: false };
-    const questions: PendingRequest[] = [];
+    const questions: ReportedRequest[] = [];
     await judgeOpen(run, open, batch, questions);
     if (signal.aborted) return { wentOn: false };
     const starts = run.madeCalls?.takeStarts() ?? [];

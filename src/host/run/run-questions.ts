@@ -1,4 +1,4 @@
-import type { ApprovalQuestion, PendingRequest, RequestAnswer } from '../../contracts/index.ts';
+import type { ApprovalQuestion, ReportedRequest, RequestAnswer } from '../../contracts/index.ts';
 import { isCoxswainError, openRequestOf } from '../../contracts/index.ts';
 import { MAX_TIMER_MS, untilFirstChange } from '../../gate/index.ts';
 import { LazyMap, LazySet } from '../../session/index.ts';
@@ -25,7 +25,7 @@ export class RunQuestions {
     if (!this.#asked.has(question.requestId)) this.#handle(question, this.#scope.session.frame.options.onApproval);
   }
 
-  elicit(request: PendingRequest): void {
+  elicit(request: ReportedRequest): void {
     if (this.#asked.has(request.requestId)) return;
     const question = openRequestOf(request);
     if (question.kind === 'tool' || question.approval) return;
@@ -33,7 +33,7 @@ export class RunQuestions {
   }
 
   /** A handler's question, which is in no log as an event: shown like one that is. */
-  askForRun(request: PendingRequest): void {
+  askForRun(request: ReportedRequest): void {
     const { requestId, elicitation, message = '', callId, requestedSchema, context } = request;
     this.#scope.session.frame.announce(request);
     if (this.#scope.accepted && !this.#scope.hasFailed) {
@@ -96,12 +96,12 @@ export class RunQuestions {
   }
 
   /** Somebody thinks about one of them, or has answered it just now. */
-  isAsking(questions: readonly PendingRequest[]): boolean {
+  isAsking(questions: readonly ReportedRequest[]): boolean {
     return questions.some(({ requestId }) => this.#asked.get(requestId) === true || this.#underWay.has(requestId));
   }
 
   /** The first of these that has to be judged again wakes the run. */
-  watchTime(questions: readonly PendingRequest[]): void {
+  watchTime(questions: readonly ReportedRequest[]): void {
     clearTimeout(this.#timer);
     const left = untilFirstChange(questions);
     if (left === undefined) return;
@@ -114,7 +114,7 @@ export class RunQuestions {
     clearTimeout(this.#timer);
   }
 
-  #handle<R extends PendingRequest>(
+  #handle<R extends ReportedRequest>(
     request: R,
     handler: ((request: R, context: { signal: AbortSignal }) => unknown) | undefined,
   ): void {
@@ -138,7 +138,7 @@ export class RunQuestions {
 }
 
 /** A handler's yes is to what the handler was shown. */
-function toWhatWasShown({ approval }: PendingRequest, answer: RequestAnswer): RequestAnswer {
+function toWhatWasShown({ approval }: ReportedRequest, answer: RequestAnswer): RequestAnswer {
   if (answer.kind !== 'approve' || !approval) return answer;
   return { previewDigest: approval.previewDigest, ...answer };
 }

@@ -1,4 +1,4 @@
-import type { PendingRequest, TelemetrySpan } from '../../contracts/index.ts';
+import type { ReportedRequest, TelemetrySpan } from '../../contracts/index.ts';
 import { Operation } from '../../gate/index.ts';
 import type { CallersStream, HostedFrame } from '../frame/index.ts';
 import type { ToolOutcome } from '../tools/index.ts';
@@ -11,7 +11,7 @@ export function traceContextOf({ options }: HostedFrame, span: TelemetrySpan | u
 }
 
 /** A call that this host runs, for the tracing system and for plain subscribers. Undefined where nobody listens. */
-export function callOperation(scope: RunBase, request: PendingRequest, callId: string): Operation | undefined {
+export function callOperation(scope: RunBase, request: ReportedRequest, callId: string): Operation | undefined {
   const { session, span } = scope;
   return Operation.start('tool', `execute_tool ${request.name}`, session.frame.options.telemetry, span, () => ({
     'gen_ai.operation.name': 'execute_tool',

@@ -1,4 +1,4 @@
-import type { AgentEvent, ExecutorSession, PendingRequest, ToolApprovalInput } from '../../contracts/index.ts';
+import type { AgentEvent, ExecutorSession, ReportedRequest, ToolApprovalInput } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import type { StreamQueue } from '../../session/index.ts';
 import { isPipeable, startCalls } from '../../session/index.ts';
@@ -12,7 +12,7 @@ interface StartingRun {
   readonly session: { readonly inner: ExecutorSession };
   readonly options: { readonly streamId: string };
   readonly calls: {
-    begin(open: readonly PendingRequest[], starts: readonly ToolApprovalInput[]): void;
+    begin(open: readonly ReportedRequest[], starts: readonly ToolApprovalInput[]): void;
     beginNone(): Promise<void>;
   };
 }
@@ -26,7 +26,7 @@ export async function startNow(
   run: StartingRun,
   starts: ToolApprovalInput[],
   out: StreamQueue<AgentEvent>,
-): Promise<{ open: PendingRequest[]; isNews: boolean } | undefined> {
+): Promise<{ open: ReportedRequest[]; isNews: boolean } | undefined> {
   const { inner } = run.session;
   if (!isPipeable(inner) || starts.length > AT_ONCE) return undefined;
   try {

@@ -1,4 +1,4 @@
-import type { AgentEvent, AnyTool, PendingRequest, Usage } from '../../contracts/index.ts';
+import type { AgentEvent, AnyTool, ReportedRequest, Usage } from '../../contracts/index.ts';
 import type { CalledAgent, CallersStream, Handle } from '../frame/index.ts';
 import type { HostTool, Subagent } from '../tools/index.ts';
 import { callOf } from './subagent-calls.ts';
@@ -10,11 +10,11 @@ import type { SubagentWork } from './subagent-work.ts';
 /** The sub-agent of one call, as its caller's session uses it. */
 export class SubagentOfCall implements CalledAgent {
   readonly agent: Subagent;
-  readonly #request: PendingRequest;
+  readonly #request: ReportedRequest;
   readonly #sessions: SubagentSessions;
   readonly #work: SubagentWork;
 
-  constructor(agent: Subagent, request: PendingRequest, sessions: SubagentSessions, work: SubagentWork) {
+  constructor(agent: Subagent, request: ReportedRequest, sessions: SubagentSessions, work: SubagentWork) {
     this.agent = agent;
     this.#request = request;
     this.#sessions = sessions;
@@ -50,12 +50,12 @@ export class SubagentOfCall implements CalledAgent {
     return this.isResumable ? this.#sessions.openIfThere(this.agent, this.#request) : undefined;
   }
 
-  async open(): Promise<PendingRequest[] | undefined> {
+  async open(): Promise<ReportedRequest[] | undefined> {
     const open = await (await this.session())?.pending();
     return open && open.length > 0 ? open : undefined;
   }
 
-  waitsFor(): Promise<PendingRequest[] | undefined> {
+  waitsFor(): Promise<ReportedRequest[] | undefined> {
     return this.#work.waitsFor(this.callId);
   }
 

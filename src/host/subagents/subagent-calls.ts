@@ -1,11 +1,11 @@
-import type { PendingRequest } from '../../contracts/index.ts';
+import type { ReportedRequest } from '../../contracts/index.ts';
 
-export function callOf(request: PendingRequest): string {
+export function callOf(request: ReportedRequest): string {
   return request.callId ?? request.requestId;
 }
 
 /** What is open, as one text to compare. */
-export function namesOf(requests: readonly PendingRequest[]): string {
+export function namesOf(requests: readonly ReportedRequest[]): string {
   return JSON.stringify(requests.map(({ requestId }) => requestId).sort());
 }
 

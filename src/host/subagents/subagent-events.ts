@@ -1,4 +1,4 @@
-import type { AgentEvent, PendingRequest } from '../../contracts/index.ts';
+import type { AgentEvent, ReportedRequest } from '../../contracts/index.ts';
 import type { CallersStream } from '../frame/index.ts';
 
 /** What one handle's streams show of its sub-agents. */
@@ -9,7 +9,7 @@ export class SubagentEvents {
   readonly #asked = new Set<string>();
 
   /** What sub-agents did before the stream that runs now had begun. */
-  #early: [AgentEvent, PendingRequest][] = [];
+  #early: [AgentEvent, ReportedRequest][] = [];
 
   /** A new stream of the caller. */
   begin(): void {
@@ -23,7 +23,7 @@ export class SubagentEvents {
   }
 
   /** Shows one event; waits for what it returns, if anything. */
-  show(event: AgentEvent, request: PendingRequest, stream: CallersStream): Promise<void> | undefined {
+  show(event: AgentEvent, request: ReportedRequest, stream: CallersStream): Promise<void> | undefined {
     if (stream.phase() === 'early') this.#early.push([event, request]);
     if (stream.phase() !== 'open') return undefined;
     const shown = this.moved(event, request, stream.options.streamId);
@@ -35,7 +35,7 @@ export class SubagentEvents {
   }
 
   /** A sub-agent's event in its caller's stream: it stands in another log, so that it has no place in this one. */
-  moved(event: AgentEvent, request: PendingRequest, streamId: string): AgentEvent | undefined {
+  moved(event: AgentEvent, request: ReportedRequest, streamId: string): AgentEvent | undefined {
     switch (event.type) {
       case 'initialize':
       case 'session_update':
@@ -65,11 +65,11 @@ export class SubagentEvents {
 
 /** Calls of sub-agents that are closed, of the newest turn that has any. */
 export class ClosedCalls {
-  calls: PendingRequest[] = [];
-  readonly #open = new Map<string, PendingRequest>();
-  readonly #isSubagent: (request: PendingRequest) => boolean;
+  calls: ReportedRequest[] = [];
+  readonly #open = new Map<string, ReportedRequest>();
+  readonly #isSubagent: (request: ReportedRequest) => boolean;
 
-  constructor(isSubagent: (request: PendingRequest) => boolean) {
+  constructor(isSubagent: (request: ReportedRequest) => boolean) {
     this.#isSubagent = isSubagent;
   }
 
@@ -87,7 +87,7 @@ export class ClosedCalls {
 }
 
 /** A call in the caller's history. */
-export function closedRequest(event: Extract<AgentEvent, { type: 'tool_request' }>): PendingRequest {
+export function closedRequest(event: Extract<AgentEvent, { type: 'tool_request' }>): ReportedRequest {
   const { requestId, sessionId, turnId = '', name, handledBy, threadId, timestamp: requestedAt } = event;
   const base = { requestId, sessionId, turnId, name, handledBy, requestedAt };
   const thread = threadId === undefined ? {} : { threadId };

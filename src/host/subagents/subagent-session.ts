@@ -7,8 +7,8 @@ import type {
   ExecutorSession,
   ExecutorStreamOptions,
   HostAnswer,
-  PendingRequest,
   PutQuestion,
+  ReportedRequest,
   SessionInput,
   SessionStanding,
   SessionUpdate,
@@ -29,7 +29,7 @@ import {
 } from '../../session/index.ts';
 
 /** Where the words of the sub-agent of a call are shown. */
-export function subagentThread({ threadId = '', callId, requestId }: PendingRequest): string {
+export function subagentThread({ threadId = '', callId, requestId }: ReportedRequest): string {
   return `${threadId}/${callId ?? requestId}`;
 }
 
@@ -39,11 +39,11 @@ export function subagentThread({ threadId = '', callId, requestId }: PendingRequ
  */
 export class SubagentSession implements AnsweredSession, HeedfulSession, HoldableSession {
   readonly #inner: ExecutorSession;
-  readonly #caller: PendingRequest;
+  readonly #caller: ReportedRequest;
   /** Thread of the sub-agent's own words. */
   readonly threadId: string;
 
-  constructor(inner: ExecutorSession, caller: PendingRequest) {
+  constructor(inner: ExecutorSession, caller: ReportedRequest) {
     this.#inner = inner;
     this.#caller = caller;
     this.threadId = subagentThread(caller);
@@ -81,7 +81,7 @@ export class SubagentSession implements AnsweredSession, HeedfulSession, Holdabl
     return derived(this.#inner.events(options), (event) => this.#event(event));
   }
 
-  async pending(): Promise<PendingRequest[]> {
+  async pending(): Promise<ReportedRequest[]> {
     return (await this.#inner.pending()).map((request) => this.#request(request));
   }
 
@@ -141,7 +141,7 @@ export class SubagentSession implements AnsweredSession, HeedfulSession, Holdabl
     return moved;
   }
 
-  #request(request: PendingRequest): PendingRequest {
+  #request(request: ReportedRequest): ReportedRequest {
     return {
       ...request,
       sessionId: this.#caller.sessionId,

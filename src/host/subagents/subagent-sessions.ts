@@ -1,4 +1,4 @@
-import type { PendingRequest } from '../../contracts/index.ts';
+import type { ReportedRequest } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import { LazyMap } from '../../session/index.ts';
 import type { Handle, Hosted } from '../frame/index.ts';
@@ -9,7 +9,7 @@ import { callOf } from './subagent-calls.ts';
 export class SubagentSessions {
   readonly #caller: Hosted;
   readonly #open = new LazyMap<string, Promise<Handle>>();
-  readonly #requests = new LazyMap<string, PendingRequest>();
+  readonly #requests = new LazyMap<string, ReportedRequest>();
 
   constructor(caller: Hosted) {
     this.#caller = caller;
@@ -21,12 +21,12 @@ export class SubagentSessions {
   }
 
   /** Calls whose sessions were opened here. */
-  get requests(): PendingRequest[] {
+  get requests(): ReportedRequest[] {
     return [...this.#requests.values()];
   }
 
   /** Opens the session of a call's sub-agent, or makes it. */
-  open(agent: Subagent, request: PendingRequest): Promise<Handle> {
+  open(agent: Subagent, request: ReportedRequest): Promise<Handle> {
     const callId = callOf(request);
     let child = this.#open.get(callId);
     if (!child) {
@@ -39,7 +39,7 @@ export class SubagentSessions {
   }
 
   /** The same; undefined, and a warning, where it cannot be opened. */
-  async openIfThere(agent: Subagent, request: PendingRequest): Promise<Handle | undefined> {
+  async openIfThere(agent: Subagent, request: ReportedRequest): Promise<Handle | undefined> {
     try {
       return await this.open(agent, request);
     } catch (error) {
@@ -49,7 +49,7 @@ export class SubagentSessions {
   }
 
   /** Another handle of it, to be closed by who asked; undefined where it was never made: its call was denied, or waits. */
-  async stored(agent: Subagent, request: PendingRequest): Promise<Handle | undefined> {
+  async stored(agent: Subagent, request: ReportedRequest): Promise<Handle | undefined> {
     try {
       return await this.#caller.frame.openSubagent(agent, request, this.#caller.id, false);
     } catch (error) {
@@ -69,7 +69,7 @@ export class SubagentSessions {
   }
 
   /** Ends the sub-agent of a call that is closed, if it is there. */
-  async endStored(agent: Subagent, request: PendingRequest): Promise<void> {
+  async endStored(agent: Subagent, request: ReportedRequest): Promise<void> {
     const { frame, id } = this.#caller;
     try {
       await using child = await frame.openSubagent(agent, request, id, false);

@@ -1,4 +1,4 @@
-import type { ExecutionOptions, PendingRequest, Principal, SessionInput } from '../../contracts/index.ts';
+import type { ExecutionOptions, Principal, ReportedRequest, SessionInput } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import type { CallersStream, Handle } from '../frame/index.ts';
 import { subagentPrompt } from './subagent-calls.ts';
@@ -7,7 +7,7 @@ import type { SubagentTurn } from './subagent-turn.ts';
 
 /** One call of a sub-agent, in its caller's stream. */
 export interface SubagentCall {
-  request: PendingRequest;
+  request: ReportedRequest;
   args: Record<string, unknown>;
   stream: CallersStream;
   signal: AbortSignal;

@@ -1,4 +1,4 @@
-import type { AgentEvent, JsonSchema, PendingRequest, PriceTable, ToolResult, Usage } from '../../contracts/index.ts';
+import type { AgentEvent, JsonSchema, PriceTable, ReportedRequest, ToolResult, Usage } from '../../contracts/index.ts';
 import { costOf } from '../../contracts/index.ts';
 import { errorResult, readOutput } from '../../gate/index.ts';
 import { addUsage, StreamSummary } from '../../session/index.ts';
@@ -10,7 +10,7 @@ export class SubagentTurn {
   ended: string | undefined;
   usage: Usage = {};
   /** What its last stream has ended with, open. */
-  asked: readonly PendingRequest[] = [];
+  asked: readonly ReportedRequest[] = [];
   readonly #threadId: string;
   readonly #prices: PriceTable | undefined;
   readonly #summary: StreamSummary;

@@ -1,4 +1,4 @@
-import type { PendingRequest, ToolResult, Usage } from '../../contracts/index.ts';
+import type { ReportedRequest, ToolResult, Usage } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { LazyMap, LazySet } from '../../session/index.ts';
 import type { Handle, Hosted } from '../frame/index.ts';
@@ -51,7 +51,7 @@ export class SubagentWork {
   }
 
   /** What a waiting sub-agent waits for, as long as nothing has changed. */
-  async waitsFor(callId: string): Promise<PendingRequest[] | undefined> {
+  async waitsFor(callId: string): Promise<ReportedRequest[] | undefined> {
     const before = this.#waiting.get(callId);
     const child = await this.#sessions.opened(callId);
     if (before === undefined || !child) return undefined;

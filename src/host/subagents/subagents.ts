@@ -1,4 +1,4 @@
-import type { AbortTarget, PendingRequest, SessionInput, StreamEndEvent, Usage } from '../../contracts/index.ts';
+import type { AbortTarget, ReportedRequest, SessionInput, StreamEndEvent, Usage } from '../../contracts/index.ts';
 import type { JoiningOptions } from '../../session/index.ts';
 import { addUsage, joined } from '../../session/index.ts';
 import type { CalledAgents, CalledStream, Handle, Hosted } from '../frame/index.ts';
@@ -25,7 +25,7 @@ export class Subagents implements CalledAgents {
     this.#work = new SubagentWork(caller, this.#sessions, this.#events);
   }
 
-  of(request: PendingRequest): SubagentOfCall | undefined {
+  of(request: ReportedRequest): SubagentOfCall | undefined {
     if (request.kind !== 'tool') return undefined;
     const agent = subagentOf(this.#caller.frame.toolOf(request)?.tool);
     return agent && new SubagentOfCall(agent, request, this.#sessions, this.#work);
@@ -62,7 +62,7 @@ export class Subagents implements CalledAgents {
     };
   }
 
-  async end(reason: string, before?: readonly PendingRequest[]): Promise<void> {
+  async end(reason: string, before?: readonly ReportedRequest[]): Promise<void> {
     if (before) return this.#reap(before, reason);
     await this.#heal();
     await this.#abortOpen(reason);
@@ -83,7 +83,7 @@ export class Subagents implements CalledAgents {
     }
   }
 
-  async #finish(end: StreamEndEvent, before: readonly PendingRequest[]): Promise<StreamEndEvent> {
+  async #finish(end: StreamEndEvent, before: readonly ReportedRequest[]): Promise<StreamEndEvent> {
     await this.#work.allEnded();
     await this.#reap(before, end.reason);
     let sum: Usage = end.data.usage ?? {};
@@ -92,7 +92,7 @@ export class Subagents implements CalledAgents {
   }
 
   /** Ends those whose calls are closed, of those that were open before. */
-  async #reap(before: readonly PendingRequest[], reason: string): Promise<void> {
+  async #reap(before: readonly ReportedRequest[], reason: string): Promise<void> {
     const open = new Set((await this.#caller.inner.pending()).map(callOf));
     for (const request of [...before, ...this.#sessions.requests]) {
       const callId = callOf(request);

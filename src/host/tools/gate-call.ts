@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AnyTool, ConfirmationRequest, PendingRequest, ToolDescriptor } from '../../contracts/index.ts';
+import type { AnyTool, ConfirmationRequest, ReportedRequest, ToolDescriptor } from '../../contracts/index.ts';
 import type { Approval, GateCall } from '../../gate/index.ts';
 import { MAX_EXPIRES_IN, toolDigest } from '../../gate/index.ts';
 import { announcedIn } from '../../session/index.ts';
@@ -10,7 +10,7 @@ import type { HostTool } from './tool-registry.ts';
  * An open request in the gate's terms. `agent` is what the host knows the executor by: paths, and what tools of its own
  * are, are its own word, which must not make a tool of one agent that of another.
  */
-export function gateCall(request: PendingRequest, hostTool: HostTool | undefined, agent: string): GateCall {
+export function gateCall(request: ReportedRequest, hostTool: HostTool | undefined, agent: string): GateCall {
   const name = request.name ?? '';
   const { tool: described } = announcedIn(request);
   const tool: ToolDescriptor = hostTool?.descriptor ?? { name, description: '', inputSchema: {}, ...described };
@@ -35,12 +35,12 @@ const ownDigest = (agent: string, path: readonly string[], tool: ToolDescriptor)
   jsonDigest({ agent, path, tool });
 
 /** The author's word on whether a person must be asked: announced with the call, or the host tool's. */
-export function floorOf(request: PendingRequest, hostTool: HostTool | undefined): AnyTool['needsApproval'] {
+export function floorOf(request: ReportedRequest, hostTool: HostTool | undefined): AnyTool['needsApproval'] {
   return request.message === undefined ? hostTool?.tool.needsApproval : true;
 }
 
 /** What a hook of the agent asks with. An executor may be another program: only what is well-formed counts. */
-export function askedByHook(request: PendingRequest): ConfirmationRequest | undefined {
+export function askedByHook(request: ReportedRequest): ConfirmationRequest | undefined {
   const { asked } = announcedIn(request);
   if (!asked) return undefined;
   const { hint, payload, expiresIn } = asked;
@@ -52,6 +52,6 @@ export function askedByHook(request: PendingRequest): ConfirmationRequest | unde
 }
 
 /** The yes that is in the log with the call, which may say other arguments. */
-export function approvalOf({ decision }: PendingRequest): Approval {
+export function approvalOf({ decision }: ReportedRequest): Approval {
   return { by: decision?.by ?? 'host', ...(decision?.args ? { args: decision.args } : {}) };
 }

@@ -1,4 +1,4 @@
-import type { PendingRequest, PermissionMode, Principal } from '../../contracts/index.ts';
+import type { PermissionMode, Principal, ReportedRequest } from '../../contracts/index.ts';
 import { copyJson, isCoxswainError, isHostQuestion } from '../../contracts/index.ts';
 import { kindOf } from '../../session/index.ts';
 import { isTighter, stricterMode } from '../terms/index.ts';
@@ -22,7 +22,7 @@ export const claimed: unique symbol = Symbol('claimed');
  * With `claimed`, the host knows of no terms of the call's turn: policy must let it run for whoever goes on with it,
  * and for whom its executor says that it is.
  */
-export type Claimed = PendingRequest & { [claimed]?: Principal | null };
+export type Claimed = ReportedRequest & { [claimed]?: Principal | null };
 
 /** Whose requests these are. */
 export interface Executor {
@@ -39,8 +39,8 @@ export function believed(
   claims: unknown,
   known: KnownCalls,
   executor: Executor,
-): { open: PendingRequest[]; contradictions: Contradiction[] } {
-  const open: PendingRequest[] = [];
+): { open: ReportedRequest[]; contradictions: Contradiction[] } {
+  const open: ReportedRequest[] = [];
   const contradictions: Contradiction[] = [];
   const ids = new Set<string>();
   if (!Array.isArray(claims)) {
@@ -68,7 +68,7 @@ export function believed(
 }
 
 function whyNotBelieved(
-  { requestId, kind }: PendingRequest,
+  { requestId, kind }: ReportedRequest,
   call: KnownCall | undefined,
   known: KnownCalls,
 ): string | undefined {
@@ -106,7 +106,7 @@ function readRequest(claim: unknown, { sessionId, agent }: Executor): Claimed | 
   for (const word of ['message', 'threadId', 'permissionMode'] as const) if (!isText(wants[word])) delete wants[word];
   if (!Number.isFinite(Date.parse(String(wants.expiresAt)))) delete wants.expiresAt;
   return {
-    ...(wants as PendingRequest),
+    ...(wants as ReportedRequest),
     requestId,
     sessionId,
     kind,
@@ -122,7 +122,7 @@ function readRequest(claim: unknown, { sessionId, agent }: Executor): Claimed | 
   };
 }
 
-function withKnown(wanted: Claimed, call: KnownCall | undefined, known: KnownCalls): PendingRequest {
+function withKnown(wanted: Claimed, call: KnownCall | undefined, known: KnownCalls): ReportedRequest {
   const of = call ?? (wanted.callId === undefined ? undefined : known.calls.get(wanted.callId));
   const terms = known.terms[of?.turn ?? known.turn];
   const mode = stricter(terms?.permissionMode, wanted.permissionMode);

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import type { DecisionRecord, PendingRequest, PermissionMode, PutQuestion, TurnTerms } from '../../contracts/index.ts';
+import type { DecisionRecord, PermissionMode, PutQuestion, ReportedRequest, TurnTerms } from '../../contracts/index.ts';
 import { canonicalJson } from '../../contracts/index.ts';
 
 /** An answer to one of the host's questions. */
-export type JournalAnswer = Omit<NonNullable<PendingRequest['answers']>[number], 'spent'>;
+export type JournalAnswer = Omit<NonNullable<ReportedRequest['answers']>[number], 'spent'>;
 
 /** What all records of a call carry: its id, and what was announced under it. */
 interface OfCall {
@@ -63,6 +63,6 @@ export type WitnessRecord =
   | ({ kind: 'settled' } & OfCall);
 
 /** What an executor wants: SHA-256 (hex) of the canonical JSON of name, arguments and who is to run it. */
-export function announced({ name, args, handledBy }: Pick<PendingRequest, 'name' | 'args' | 'handledBy'>): string {
+export function announced({ name, args, handledBy }: Pick<ReportedRequest, 'name' | 'args' | 'handledBy'>): string {
   return hash('sha256', canonicalJson({ name: name ?? '', args: args ?? {}, handledBy: handledBy ?? 'agent' }));
 }

@@ -2,8 +2,8 @@ import type {
   DecisionRecord,
   ExecutorStreamOptions,
   HostAnswer,
-  PendingRequest,
   PutQuestion,
+  ReportedRequest,
   SessionInput,
   Settlement,
 } from '../../contracts/index.ts';
@@ -36,7 +36,7 @@ export class Witness {
   }
 
   /** What these were judged by. */
-  saw(open: readonly PendingRequest[]): void {
+  saw(open: readonly ReportedRequest[]): void {
     this.#seen.clear();
     const { calls } = this.#journal.known;
     for (const { requestId, handledBy } of open) {
@@ -103,7 +103,7 @@ export class Witness {
   }
 
   /** What an executor does not wait for any more was said of something that is over. */
-  async gone(open: readonly PendingRequest[]): Promise<void> {
+  async gone(open: readonly ReportedRequest[]): Promise<void> {
     const ids = new Set(open.map(({ requestId }) => requestId));
     const gone = ({ calls }: KnownCalls): WitnessRecord[] =>
       [...calls.values()]

@@ -8,8 +8,8 @@ import type {
   ExecutorSession,
   ExecutorStreamOptions,
   HostAnswer,
-  PendingRequest,
   PutQuestion,
+  ReportedRequest,
   SessionInput,
   SessionStanding,
   SessionUpdate,
@@ -222,7 +222,7 @@ export class WitnessedSession implements AgentSession {
     });
   }
 
-  async pending(): Promise<PendingRequest[]> {
+  async pending(): Promise<ReportedRequest[]> {
     return this.#open(await this.#inner.pending());
   }
 
@@ -238,7 +238,7 @@ export class WitnessedSession implements AgentSession {
     await this.#inner[Symbol.asyncDispose]();
   }
 
-  async #open(claims: unknown, show?: (error: CoxswainError) => void): Promise<PendingRequest[]> {
+  async #open(claims: unknown, show?: (error: CoxswainError) => void): Promise<ReportedRequest[]> {
     this.#hasLooked = true;
     await this.#journal.catchUp();
     const { open, contradictions } = believed(claims, this.#journal.known, { sessionId: this.id, agent: this.#agent });

@@ -4,7 +4,16 @@ import type { ContentPart, Principal, ToolUpdate } from '../../contracts/index.t
 import { CoxswainError } from '../../contracts/index.ts';
 import type { InvocationInfo } from '../hooks/index.ts';
 import type { LiveSession } from '../live/index.ts';
-import type { Activation, BeganRecord, Event, EventActions, EventInit, Failure, Fold, Outcome } from '../log/index.ts';
+import type {
+  Activation,
+  BeganRecord,
+  EventActions,
+  EventInit,
+  Failure,
+  Fold,
+  Outcome,
+  StoredEvent,
+} from '../log/index.ts';
 import type { Model } from '../model/index.ts';
 import type { ContextServices } from '../services/index.ts';
 import type { EngineParts, InvocationOptions, RunningBranch, RunSink } from './run-parts.ts';
@@ -174,8 +183,8 @@ export interface Run extends InvocationInfo {
     begin(context: AgentContext, agent: LimitedAgent): Failure | undefined | Promise<Failure | undefined>;
     end(): void;
   };
-  event(place: Place, init: EventInit): Event;
-  emit(...events: Event[]): Promise<void>;
+  event(place: Place, init: EventInit): StoredEvent;
+  emit(...events: StoredEvent[]): Promise<void>;
   runSlot(agent: Agent, place: Place): Promise<Outcome>;
   stored(): Promise<void> | undefined;
   reservations(): Promise<void>;
@@ -186,12 +195,12 @@ export interface Run extends InvocationInfo {
   haveHooksRun(path: string, point: 'entered' | 'exited'): boolean;
   origin(): { streamId: string; invocationId: string };
   /** The end of the turn, where it was stored with the answer before it. */
-  readonly end: Event | undefined;
+  readonly end: StoredEvent | undefined;
   /**
    * The end of the turn, to be stored with this answer. Undefined: something may come between the two. Once it is made,
    * nothing that comes reaches the turn.
    */
-  endBehind(answer: Event): Event | undefined;
+  endBehind(answer: StoredEvent): StoredEvent | undefined;
   /** Ends the run; resolves elsewhere (the stream's end). Idempotent. */
   abort(reason?: unknown): void;
 }
@@ -246,7 +255,7 @@ export class AgentContext {
     return this.invocation.emit(this.event(init));
   }
 
-  event(init: Omit<EventInit, 'author'> & { author?: string }): Event {
+  event(init: Omit<EventInit, 'author'> & { author?: string }): StoredEvent {
     return this.invocation.event(this.place, { author: this.agent.name, ...init });
   }
 

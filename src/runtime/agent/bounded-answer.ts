@@ -1,6 +1,6 @@
 import type { ToolResult } from '../../contracts/index.ts';
 import { boundedResult } from '../../gate/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 import type { EngineParts } from './run-parts.ts';
 
 interface Bounding {
@@ -30,7 +30,7 @@ export function boundedAnswer(
 }
 
 /** The event of such a result says what is kept of it, beside what it said before. */
-export function withBounded(event: Event, { artifactDelta }: BoundedAnswer): Event {
+export function withBounded(event: StoredEvent, { artifactDelta }: BoundedAnswer): StoredEvent {
   if (Object.keys(artifactDelta).length > 0)
     event.actions.artifactDelta = { ...event.actions.artifactDelta, ...artifactDelta };
   return event;

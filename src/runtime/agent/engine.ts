@@ -1,4 +1,4 @@
-import type { Event, Failure } from '../log/index.ts';
+import type { Failure, StoredEvent } from '../log/index.ts';
 import type { AgentTree } from './agent.ts';
 import type { EngineParts } from './run-parts.ts';
 
@@ -13,5 +13,5 @@ export interface InvocationResult {
   failure?: Failure;
   escalate?: boolean;
   /** The stored end; absent when something is open. */
-  end?: Event;
+  end?: StoredEvent;
 }

@@ -1,5 +1,5 @@
 import { errorRowOf, isCoxswainError, messageOf } from '../../contracts/index.ts';
-import type { Event, Failure, Outcome } from '../log/index.ts';
+import type { Failure, Outcome, StoredEvent } from '../log/index.ts';
 import { SUSPENDED } from '../log/index.ts';
 
 /** An abort by a limit ends the turn with the limit's reason. */
@@ -8,7 +8,7 @@ export function limitReason(reason: unknown): string | undefined {
 }
 
 /** How an event tells of it. */
-export function errorFields(failure: Failure): Partial<Event> {
+export function errorFields(failure: Failure): Partial<StoredEvent> {
   const { code, message, status, fatal, retryable, details } = failure;
   return {
     errorCode: code,

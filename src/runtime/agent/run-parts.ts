@@ -10,7 +10,7 @@ import type {
 } from '../../contracts/index.ts';
 import type { ResultBounds } from '../../gate/index.ts';
 import type { Plugin } from '../hooks/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 import type { Model } from '../model/index.ts';
 import type { ContextServices } from '../services/index.ts';
 import type { Telemetry } from './telemetry.ts';
@@ -28,7 +28,7 @@ export interface RunSink {
   /** The inputs were accepted, behind the log's event `at`; what follows are events. */
   accepted(at: number): void;
   /** A stored event, in `seq` order. */
-  event(event: Event): void;
+  event(event: StoredEvent): void;
   /** A piece of a message that is being made. */
   delta(context: Shown, messageId: string, part: number, delta: ContentPart): void;
   toolUpdate(context: Shown, callId: string, update: ToolUpdate): void;

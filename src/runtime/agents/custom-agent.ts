@@ -5,7 +5,7 @@ import type { Agent, AgentContext } from '../agent/index.ts';
 import { finishAgent, startAgent } from '../agent/index.ts';
 import type { AgentCallbacks } from '../hooks/index.ts';
 import { HookChain } from '../hooks/index.ts';
-import type { Event, Outcome } from '../log/index.ts';
+import type { Outcome, StoredEvent } from '../log/index.ts';
 import { DONE, isPlainDone, StateView, SUSPENDED } from '../log/index.ts';
 import { agentInput } from './agent-shape.ts';
 import type { CustomAgentOptions, CustomContext, EmittedActions } from './options.ts';
@@ -122,7 +122,7 @@ class Player {
   readonly state: StateView;
   readonly #delta: Record<string, unknown> = {};
   readonly #context: AgentContext;
-  readonly #recorded: readonly Event[];
+  readonly #recorded: readonly StoredEvent[];
   #next = 0;
   #flushed = Promise.resolve();
   escalated = false;

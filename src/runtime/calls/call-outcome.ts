@@ -5,7 +5,7 @@ import type { AgentContext } from '../agent/index.ts';
 import { mayRepeat } from '../agent/index.ts';
 import type { ToolContext } from '../hooks/index.ts';
 import { signalsOf } from '../hooks/index.ts';
-import type { Ask, CallState, Event, EventActions } from '../log/index.ts';
+import type { Ask, CallState, EventActions, StoredEvent } from '../log/index.ts';
 import { responseEvent } from '../log/index.ts';
 import type { ReadyCall } from './ready-call.ts';
 import { newDecisions } from './ready-call.ts';
@@ -27,12 +27,12 @@ export function outcomeEvents(
   ready: ReadyCall,
   toolContext: ToolContext,
   outcome: CallOutcome,
-): Event[] {
+): StoredEvent[] {
   const events = eventsOf(context, ready, toolContext, outcome);
   return toolContext.hasSecrets ? events.map((event) => hidden(event, toolContext)) : events;
 }
 
-function hidden(event: Event, toolContext: ToolContext): Event {
+function hidden(event: StoredEvent, toolContext: ToolContext): StoredEvent {
   const { content, actions } = event;
   const { asks, interim, requestedToolConfirmations } = actions;
   const told = toolContext.withoutSecrets({ content, asks, interim, requestedToolConfirmations });
@@ -41,7 +41,12 @@ function hidden(event: Event, toolContext: ToolContext): Event {
   return { ...event, ...(words ? { content: words } : {}), actions: { ...actions, ...Object.fromEntries(given) } };
 }
 
-function eventsOf(context: AgentContext, ready: ReadyCall, toolContext: ToolContext, outcome: CallOutcome): Event[] {
+function eventsOf(
+  context: AgentContext,
+  ready: ReadyCall,
+  toolContext: ToolContext,
+  outcome: CallOutcome,
+): StoredEvent[] {
   const { call, resolved, decision } = ready;
   const { effects, state, artifactDelta } = toolContext;
   const actions: Partial<EventActions> = { ...outcome.actions };

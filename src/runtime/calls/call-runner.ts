@@ -3,7 +3,7 @@ import type { AgentContext, TelemetrySpan } from '../agent/index.ts';
 import { boundedAnswer, Operation, runAttributes } from '../agent/index.ts';
 import type { HookChain } from '../hooks/index.ts';
 import { ToolContext } from '../hooks/index.ts';
-import type { CallState, Event } from '../log/index.ts';
+import type { CallState, StoredEvent } from '../log/index.ts';
 import { outcomeEvents } from './call-outcome.ts';
 import type { CallStarts } from './call-starts.ts';
 import { closeWithin, storeEnd } from './close-slot.ts';
@@ -107,7 +107,7 @@ async function runOne(
 }
 
 /** Another process may have answered the call meanwhile: then its answer stands, and this one is dropped. */
-async function storeOutcome({ invocation }: AgentContext, call: CallState, make: () => Event[]): Promise<void> {
+async function storeOutcome({ invocation }: AgentContext, call: CallState, make: () => StoredEvent[]): Promise<void> {
   let wasDropped = false;
   await storeEnd(invocation, () => {
     wasDropped = call.settled !== undefined;

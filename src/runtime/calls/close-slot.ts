@@ -1,29 +1,29 @@
 import type { Run } from '../agent/index.ts';
 import type { LiveSession } from '../live/index.ts';
 import { readOn } from '../live/index.ts';
-import type { CallState, CompletedRecord, Event, Fold } from '../log/index.ts';
+import type { CallState, CompletedRecord, Fold, StoredEvent } from '../log/index.ts';
 import { abandoned, createEvent, DONE, isWithin, responseEvent, slotOfCall } from '../log/index.ts';
 
 type Origin = { streamId: string; invocationId: string };
 
 /** Responses for all that is open within the agent that a call runs, leaf first: nobody comes back for it. */
-export function closeWithin(fold: Fold, call: CallState, why: string, origin: Origin): Event[] {
+export function closeWithin(fold: Fold, call: CallState, why: string, origin: Origin): StoredEvent[] {
   const slot = slotOfCall(call);
   return close(fold, ({ path }) => isWithin(slot, path), why, origin);
 }
 
-function close(fold: Fold, isWanted: (call: CallState) => boolean, why: string, origin: Origin): Event[] {
+function close(fold: Fold, isWanted: (call: CallState) => boolean, why: string, origin: Origin): StoredEvent[] {
   const open = [...fold.open.values()].filter(isWanted);
   return open.reverse().map((call) => responseEvent(call, abandoned(call, why), origin));
 }
 
 /** What ends one call: with one that runs an agent, all that the agent waits for. */
-export function endOfCall(fold: Fold, call: CallState, why: string, origin: Origin): Event[] {
+export function endOfCall(fold: Fold, call: CallState, why: string, origin: Origin): StoredEvent[] {
   return [...closeWithin(fold, call, why, origin), responseEvent(call, abandoned(call, why), origin)];
 }
 
 /** What ends a slot for good, if it has not ended: nothing in it is open any more, and it is not entered again. */
-export function endOfSlot(fold: Fold, slot: CompletedRecord, why: string, origin: Origin): Event[] {
+export function endOfSlot(fold: Fold, slot: CompletedRecord, why: string, origin: Origin): StoredEvent[] {
   const end = createEvent({
     ...origin,
     turnId: fold.turn?.id ?? '',
@@ -58,7 +58,7 @@ export function ownerOfThread(fold: Fold, threadId: string): CompletedRecord | C
 }
 
 /** Stores what ends something. Made again if somebody has answered one of its calls in the same moment. */
-export async function storeEnd(invocation: Run, make: () => Event[]): Promise<void> {
+export async function storeEnd(invocation: Run, make: () => StoredEvent[]): Promise<void> {
   const { fold, session } = invocation;
   for (let tries = 1; ; tries++) {
     const { at } = fold;

@@ -16,7 +16,7 @@ import type { AgentContext, BoundedAnswer, ResolvedTool, ToolMap } from '../agen
 import { boundedAnswer, isHostRun, keepWrites, notFound, validateCall, withBounded } from '../agent/index.ts';
 import type { HookChain } from '../hooks/index.ts';
 import { signalsOf, ToolContext } from '../hooks/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 import { noteOn, withoutNotes } from '../log/index.ts';
 import { hooksBehind } from './tool-hooks.ts';
 
@@ -29,7 +29,7 @@ export interface Prepared {
 }
 
 /** The events that answer the calls which cannot run. */
-export function refusalEvents(context: AgentContext, prepared: readonly Prepared[]): Event[] {
+export function refusalEvents(context: AgentContext, prepared: readonly Prepared[]): StoredEvent[] {
   return prepared.flatMap(({ refusal: part, bounded }) => {
     if (!part) return [];
     const event = context.event({ id: `res:${part.id}`, content: { role: 'user', parts: [part] } });

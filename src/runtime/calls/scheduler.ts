@@ -4,7 +4,7 @@ import type { AgentContext, ToolMap } from '../agent/index.ts';
 import { boundedAnswer, withBounded } from '../agent/index.ts';
 import type { HookChain } from '../hooks/index.ts';
 import { readOn } from '../live/index.ts';
-import type { Ask, CallState, Event, EventActions } from '../log/index.ts';
+import type { Ask, CallState, EventActions, StoredEvent } from '../log/index.ts';
 import { responseEvent } from '../log/index.ts';
 import { runAll } from './call-runner.ts';
 import { CallStarts } from './call-starts.ts';
@@ -33,7 +33,7 @@ export async function settleCalls(
     const seen = invocation.fold.answers;
     const ready: ReadyCall[] = [];
     const asks: Ask[] = [];
-    const settled: Event[] = [];
+    const settled: StoredEvent[] = [];
     const unsettled = batch.filter((call) => !call.settled && !call.interim);
     const open = inOrder(unsettled, tools);
     const looking = eachInPieces(open, (call) => stepOf(context, call, tools, hooks));
@@ -98,7 +98,7 @@ function inOrder(open: readonly CallState[], tools: ToolMap): readonly CallState
 }
 
 /** What must be in the log before anything runs or anybody is asked. */
-function announce(context: AgentContext, starts: Partial<EventActions>, asks: readonly Ask[]): Event[] {
+function announce(context: AgentContext, starts: Partial<EventActions>, asks: readonly Ask[]): StoredEvent[] {
   if (!starts.started && asks.length === 0) return [];
   return [context.event({ actions: asks.length > 0 ? { ...starts, asks: [...asks] } : starts })];
 }

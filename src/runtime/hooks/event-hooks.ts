@@ -1,6 +1,6 @@
 import type { Content, ContentPart } from '../../contracts/index.ts';
 import { canonicalJson, copyJson, deepFreeze, setOwn } from '../../contracts/index.ts';
-import type { Event, EventActions } from '../log/index.ts';
+import type { EventActions, StoredEvent } from '../log/index.ts';
 import { storedDelta } from '../log/index.ts';
 import { failClosed, hookFailed } from './hook-wait.ts';
 import type { InvocationInfo } from './invocation-info.ts';
@@ -15,9 +15,9 @@ import type { Plugin } from './plugin.ts';
 export async function editEvent(
   info: InvocationInfo,
   plugins: readonly Plugin[],
-  event: Event,
+  event: StoredEvent,
   signal: AbortSignal,
-): Promise<Event> {
+): Promise<StoredEvent> {
   const shown = forHooks(event);
   for (const plugin of plugins) {
     const point = `${plugin.name}.onEvent`;
@@ -28,7 +28,7 @@ export async function editEvent(
 }
 
 /** Whoever wants another event returns one: a change in place would pass the check by. */
-function forHooks(event: Event): Event {
+function forHooks(event: StoredEvent): StoredEvent {
   const { content, actions } = event;
   const { stateDelta, artifactDelta } = actions;
   const frozen = Object.freeze({
@@ -46,13 +46,13 @@ const words = [
   'errorMessage',
   'citationMetadata',
   'groundingMetadata',
-] as const satisfies readonly (keyof Event)[];
+] as const satisfies readonly (keyof StoredEvent)[];
 
-function edited(event: Event, replaced: unknown, point: string): Event {
+function edited(event: StoredEvent, replaced: unknown, point: string): StoredEvent {
   if (typeof replaced !== 'object' || replaced === null || Array.isArray(replaced))
     throw hookFailed(point, 'what it gave is no event');
-  const given = copyJson(replaced as Partial<Event>, point);
-  const made: Event = { ...event, actions: actionsOf(event.actions, given.actions, point) };
+  const given = copyJson(replaced as Partial<StoredEvent>, point);
+  const made: StoredEvent = { ...event, actions: actionsOf(event.actions, given.actions, point) };
   for (const name of words) if (given[name] !== undefined) Object.assign(made, { [name]: given[name] });
   // Of an event of a custom agent it says which of its steps it is.
   if (given.customMetadata) made.customMetadata = { ...given.customMetadata, ...ownMetadata(event) };
@@ -63,7 +63,7 @@ function edited(event: Event, replaced: unknown, point: string): Event {
 
 const own = ['replaces', 'role', 'settledBy', 'step', 'value'];
 
-function ownMetadata({ customMetadata = {} }: Event): Record<string, unknown> {
+function ownMetadata({ customMetadata = {} }: StoredEvent): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
   for (const key of own) if (Object.hasOwn(customMetadata, key)) setOwn(kept, key, customMetadata[key]);
   return kept;
@@ -83,7 +83,12 @@ function actionsOf(actions: EventActions, given: unknown, point: string): EventA
   };
 }
 
-function contentOf(event: Event, replaced: object, given: Partial<Event>, point: string): Content | undefined {
+function contentOf(
+  event: StoredEvent,
+  replaced: object,
+  given: Partial<StoredEvent>,
+  point: string,
+): Content | undefined {
   const { content } = event;
   // Left out it stays as it was; taken away it says nothing, and is still the event that was waited for.
   if (!('content' in replaced)) return content;

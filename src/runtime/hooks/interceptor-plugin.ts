@@ -2,7 +2,7 @@ import type { Content, HookContext, HookResult, LifecycleInterceptor } from '../
 import { CoxswainError } from '../../contracts/index.ts';
 import { fireHook } from '../../gate/index.ts';
 import { checkHooks } from '../../session/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 import type { ModelResponse } from '../model/index.ts';
 import type { CallbackContext, ToolContext } from './callback-context.ts';
 import type { InvocationInfo } from './invocation-info.ts';
@@ -36,7 +36,7 @@ export function interceptorPlugin(interceptor: LifecycleInterceptor, name = 'int
     },
     on_event: {
       onEvent: async (info, event) => {
-        return replaced<Event>('on_event', await fire('on_event', { event, context: infoContext(info) }));
+        return replaced<StoredEvent>('on_event', await fire('on_event', { event, context: infoContext(info) }));
       },
     },
     before_agent: {

@@ -7,7 +7,7 @@ import type {
   ToolResult,
   ToolReturn,
 } from '../../contracts/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 import type { ModelRequest, ModelResponse } from '../model/index.ts';
 import type { CallbackContext, ToolContext } from './callback-context.ts';
 import type { EditableRequest } from './editable-request.ts';
@@ -65,7 +65,7 @@ export interface Plugin extends AgentHooks {
   /** Told that the run has ended; what it returns is ignored. */
   afterRun?(info: InvocationInfo): void | Promise<void>;
   /** Replaces an event before it is stored; its identity and place stay. */
-  onEvent?(info: InvocationInfo, event: Event): Maybe<Event>;
+  onEvent?(info: InvocationInfo, event: StoredEvent): Maybe<StoredEvent>;
 }
 
 export type HookName = keyof AgentHooks;

@@ -1,6 +1,6 @@
 import { LazyMap, MANY } from '../../base/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import type { Event, Fold, History, Viewer } from '../log/index.ts';
+import type { Fold, History, StoredEvent, Viewer } from '../log/index.ts';
 import { isLarge, sharedPart, sizeOf } from '../log/index.ts';
 import type { SessionKey, SessionRecord, SessionService } from '../store/index.ts';
 import { storeRefusal } from '../store/index.ts';
@@ -36,7 +36,7 @@ export abstract class LiveLog {
   readonly #log: SessionLog;
   readonly #histories: ViewerHistories;
   /** Copied when it changes: somebody may be in the middle of it. */
-  #listeners: readonly ((event: Event) => void)[] = noListeners;
+  #listeners: readonly ((event: StoredEvent) => void)[] = noListeners;
   /** What lies before the checkpoint is being read. */
   #reading: Promise<void> | undefined;
 
@@ -79,16 +79,16 @@ export abstract class LiveLog {
   }
 
   /** Of events with many calls: what is left of taking them in is short. */
-  async prepare(events: readonly Event[]): Promise<void> {
+  async prepare(events: readonly StoredEvent[]): Promise<void> {
     for (const event of events) if (sizeOf(event) > MANY) await this.fold.prepare(event);
   }
 
-  protected needsOlder(events: readonly Event[]): boolean {
+  protected needsOlder(events: readonly StoredEvent[]): boolean {
     return this.#log.from > 0 && events.some((event) => this.#log.needsOlder(event));
   }
 
   /** Events that count, in order: what a rewind has cut is not among them, nor those up to `from`. */
-  get log(): readonly Event[] {
+  get log(): readonly StoredEvent[] {
     return this.#log.events;
   }
 
@@ -147,7 +147,7 @@ export abstract class LiveLog {
   }
 
   /** Called for each stored event, in order, as soon as it is part of the fold. */
-  listen(listener: (event: Event) => void): () => void {
+  listen(listener: (event: StoredEvent) => void): () => void {
     this.#listeners = this.#listeners.concat(listener);
     return () => {
       this.#listeners = this.#listeners.filter((other) => other !== listener);
@@ -155,12 +155,12 @@ export abstract class LiveLog {
   }
 
   /** Events that somebody else is about to append, bound to what is known of the log here. */
-  link(events: readonly Event[], digests?: ReadonlyMap<Event, string>): readonly Event[] {
+  link(events: readonly StoredEvent[], digests?: ReadonlyMap<StoredEvent, string>): readonly StoredEvent[] {
     return this.#log.link(events, digests);
   }
 
   /** Events of the log with a higher seq, none of them before `from`. */
-  since(seq: number): Event[] {
+  since(seq: number): StoredEvent[] {
     return this.#log.since(seq);
   }
 
@@ -177,7 +177,7 @@ export abstract class LiveLog {
     for (const one of held) one.release(new CoxswainError('ABORTED', 'E_ABORTED', reason));
   }
 
-  protected apply(event: Event): void {
+  protected apply(event: StoredEvent): void {
     if (event.seq <= this.fold.at) return;
     const { rewound, turn } = event.actions;
     if (turn) this.#forgetTurn();

@@ -1,5 +1,5 @@
 import type { HoldOptions, Stirred } from '../../session/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 import { sharedPart } from '../log/index.ts';
 import type { Lease, SessionKey, SessionRecord, SessionService } from '../store/index.ts';
 import { checkKey, storeRefusal } from '../store/index.ts';
@@ -153,7 +153,7 @@ export class LiveSession extends LiveLog {
   }
 
   /** The same, with a run's first events where nobody has written since `at`: see {@link SessionLeases.takeWith}. */
-  leaseWith(events: readonly Event[], at: number): Promise<Lease> {
+  leaseWith(events: readonly StoredEvent[], at: number): Promise<Lease> {
     return this.#leases.takeWith(events, at);
   }
 
@@ -163,7 +163,7 @@ export class LiveSession extends LiveLog {
   }
 
   /** The last events of a turn, under the lease of its run; with them it is given back, where that can be. */
-  async commitLast(events: Event[], lease: Lease): Promise<void> {
+  async commitLast(events: StoredEvent[], lease: Lease): Promise<void> {
     const own = this.#appends.isWriting ? undefined : this.#leases.endingWith(lease);
     if (!own) return this.commit(events, lease.epoch);
     const gap = this.absorb(await own.releaseWith(this.link(events)));
@@ -176,7 +176,7 @@ export class LiveSession extends LiveLog {
   }
 
   /** As `listen`, and the store is looked into for what other processes append, until the returned function is called. */
-  follow(listener: (event: Event) => void, options?: FollowOptions): () => void {
+  follow(listener: (event: StoredEvent) => void, options?: FollowOptions): () => void {
     const deaf = this.listen(listener);
     const leave = StoreFollower.of(this.service).follow(this, options);
     return () => {
@@ -189,17 +189,17 @@ export class LiveSession extends LiveLog {
    * Appends a run's events. Appends that arrive while one is being written share the next transaction.
    * Resolves when they are stored and folded.
    */
-  commit(events: Event[], epoch: number): Promise<void> {
+  commit(events: StoredEvent[], epoch: number): Promise<void> {
     return this.#appends.commit(events, epoch);
   }
 
   /** Stores a run's first events where nobody has written since `at`. They are not taken in: see `absorb`. */
-  store(events: readonly Event[], epoch: number, at: number): Promise<readonly Event[]> {
+  store(events: readonly StoredEvent[], epoch: number, at: number): Promise<readonly StoredEvent[]> {
     return this.#writes.first(events, epoch, at);
   }
 
   /** Appends without a lease: answers, steers, updates. With `expectedSeq` only where nobody has written since. */
-  async append(events: readonly Event[], options?: { expectedSeq: number }): Promise<void> {
+  async append(events: readonly StoredEvent[], options?: { expectedSeq: number }): Promise<void> {
     const stored = await this.#writes.beside(events, this.holding?.lease?.epoch, options);
     const gap = this.absorb(stored);
     if (gap) await gap;
@@ -228,18 +228,18 @@ export class LiveSession extends LiveLog {
   }
 
   /** One transaction under a lease; not taken in. */
-  write(events: readonly Event[], epoch: number): Promise<readonly Event[]> {
+  write(events: readonly StoredEvent[], epoch: number): Promise<readonly StoredEvent[]> {
     return this.#writes.under(epoch, events);
   }
 
   /** Takes in what was stored; a gap is read first. */
-  absorb(stored: readonly Event[]): Promise<unknown> | undefined {
+  absorb(stored: readonly StoredEvent[]): Promise<unknown> | undefined {
     const gap = this.#absorbNow(stored);
     this.#writes.landed();
     return gap;
   }
 
-  #absorbNow(stored: readonly Event[]): Promise<unknown> | undefined {
+  #absorbNow(stored: readonly StoredEvent[]): Promise<unknown> | undefined {
     const first = stored[0];
     // Somebody else has written in between: the gap is folded first, and these with it.
     if (first && first.seq > this.fold.at + 1) return this.#readOn();

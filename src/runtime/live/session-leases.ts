@@ -1,6 +1,6 @@
 import { CoxswainError } from '../../contracts/index.ts';
 import type { HoldOptions } from '../../session/index.ts';
-import type { Event, Fold } from '../log/index.ts';
+import type { Fold, StoredEvent } from '../log/index.ts';
 import { sharedPart } from '../log/index.ts';
 import type { Lease, LeaseAppend, SessionKey, SessionRecord, SessionService } from '../store/index.ts';
 import { storeRefusal } from '../store/index.ts';
@@ -20,7 +20,7 @@ interface Leased {
   readonly service: SessionService;
   readonly fold: Fold;
   catchUp(): Promise<SessionRecord | undefined>;
-  link(events: readonly Event[]): readonly Event[];
+  link(events: readonly StoredEvent[]): readonly StoredEvent[];
 }
 
 const never = () => false;
@@ -74,7 +74,7 @@ export class SessionLeases {
    * The same, with a run's first events where nobody has written since `at`: in one transaction. `lease.stored` are
    * those, not taken in; undefined: they are not stored.
    */
-  async takeWith(events: readonly Event[], at: number): Promise<Lease> {
+  async takeWith(events: readonly StoredEvent[], at: number): Promise<Lease> {
     const { holding } = this;
     const lease = await this.#acquire({ events: this.#session.link(events), expectedSeq: at });
     return holding ? this.#held(holding, lease) : lease;

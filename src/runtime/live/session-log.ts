@@ -1,6 +1,6 @@
 import { LazyMap } from '../../base/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 import { Chain, Fold, sharedPart } from '../log/index.ts';
 import type { SessionRecord } from '../store/index.ts';
 import type { Checkpoint } from './checkpoint.ts';
@@ -11,8 +11,8 @@ export class SessionLog {
   readonly #initialState: Readonly<Record<string, unknown>>;
   readonly #chain: Chain | undefined;
   readonly #every: number;
-  readonly #steers = new LazyMap<string, Event>();
-  #events: Event[] = [];
+  readonly #steers = new LazyMap<string, StoredEvent>();
+  #events: StoredEvent[] = [];
   #checkpoint: Checkpoint | undefined;
   /** seq of the newest checkpoint that is known here. */
   #marked: number;
@@ -32,7 +32,7 @@ export class SessionLog {
   }
 
   /** In order: what a rewind has cut is not among them, and those up to `from` are not read. */
-  get events(): readonly Event[] {
+  get events(): readonly StoredEvent[] {
     return this.#events;
   }
 
@@ -47,12 +47,12 @@ export class SessionLog {
   }
 
   /** It goes back to before what is read: the older events come first. */
-  needsOlder({ actions }: Event): boolean {
+  needsOlder({ actions }: StoredEvent): boolean {
     return actions.rewound !== undefined && this.#checkpoint !== undefined && actions.rewound.through <= this.from;
   }
 
   /** The next event. */
-  take(event: Event): void {
+  take(event: StoredEvent): void {
     const { rewound, turn } = event.actions;
     if (turn) this.#mark();
     this.#chain?.see(event);
@@ -63,17 +63,17 @@ export class SessionLog {
   }
 
   /** Words that were stored beside a turn. */
-  steer(id: string): Event | undefined {
+  steer(id: string): StoredEvent | undefined {
     return this.#steers.get(id);
   }
 
   /** Events that are about to be stored, with their links. */
-  link(events: readonly Event[], digests?: ReadonlyMap<Event, string>): readonly Event[] {
+  link(events: readonly StoredEvent[], digests?: ReadonlyMap<StoredEvent, string>): readonly StoredEvent[] {
     return this.#chain ? this.#chain.link(events, digests) : events;
   }
 
   /** Events with a higher seq, none of them before `from`. */
-  since(seq: number): Event[] {
+  since(seq: number): StoredEvent[] {
     const { from } = this;
     if (from > 0 && seq < from) {
       const message = `events from ${seq + 1} were asked for where those up to ${from} are not read: read the whole log first`;

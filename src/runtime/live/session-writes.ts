@@ -1,5 +1,5 @@
 import { breath, MANY } from '../../base/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 import { digestInPieces, isLarge, sizeOf } from '../log/index.ts';
 import type { SessionKey, SessionService } from '../store/index.ts';
 
@@ -8,9 +8,9 @@ interface Written {
   readonly key: SessionKey;
   readonly service: SessionService;
   /** Binds events to what is known of the log here; some of their digests may be made already. */
-  link(events: readonly Event[], digests?: ReadonlyMap<Event, string>): readonly Event[];
+  link(events: readonly StoredEvent[], digests?: ReadonlyMap<StoredEvent, string>): readonly StoredEvent[];
   /** Makes what a large event holds in pieces, before it is taken in. */
-  prepare(events: readonly Event[]): Promise<void>;
+  prepare(events: readonly StoredEvent[]): Promise<void>;
 }
 
 /** How events of a session get into its store. None of this takes them in: see `LiveSession.absorb`. */
@@ -26,22 +26,22 @@ export class SessionWrites {
   }
 
   /** One transaction under a lease. */
-  under(epoch: number, events: readonly Event[]): Promise<readonly Event[]> {
+  under(epoch: number, events: readonly StoredEvent[]): Promise<readonly StoredEvent[]> {
     const own = startedIn(epoch, events);
     return isLarge(own) ? this.#large(own, epoch) : this.#append(own, { epoch });
   }
 
   /** A run's first events, where nobody has written since `at`. */
-  first(events: readonly Event[], epoch: number, at: number): Promise<readonly Event[]> {
+  first(events: readonly StoredEvent[], epoch: number, at: number): Promise<readonly StoredEvent[]> {
     return this.#append(startedIn(epoch, events), { epoch, expectedSeq: at });
   }
 
   /** Without a lease of the writer's; `heldIn` is the epoch of one that is held over several runs here. */
   async beside(
-    events: readonly Event[],
+    events: readonly StoredEvent[],
     heldIn: number | undefined,
     options: { expectedSeq: number } | undefined,
-  ): Promise<readonly Event[]> {
+  ): Promise<readonly StoredEvent[]> {
     const stored = await this.#append(heldIn === undefined ? events : startedIn(heldIn, events), options);
     if (isLarge(stored)) await breath();
     return stored;
@@ -71,7 +71,10 @@ export class SessionWrites {
     this.#landing = undefined;
   }
 
-  #append(events: readonly Event[], options?: { epoch?: number; expectedSeq?: number }): Promise<readonly Event[]> {
+  #append(
+    events: readonly StoredEvent[],
+    options?: { epoch?: number; expectedSeq?: number },
+  ): Promise<readonly StoredEvent[]> {
     const { service, key } = this.#session;
     return service.append(key, this.#session.link(events), options);
   }
@@ -80,9 +83,9 @@ export class SessionWrites {
    * Binding many calls to the chain, storing them and taking them in are pieces of work by themselves. What is stored is
    * taken in before anybody here reads it back from the store.
    */
-  async #large(events: readonly Event[], epoch: number): Promise<readonly Event[]> {
+  async #large(events: readonly StoredEvent[], epoch: number): Promise<readonly StoredEvent[]> {
     const { service, key } = this.#session;
-    const digests = new Map<Event, string>();
+    const digests = new Map<StoredEvent, string>();
     for (const event of events) if (sizeOf(event) > MANY) digests.set(event, await digestInPieces(event));
     await breath();
     const stored = await service.append(key, this.#session.link(events, digests), { epoch });
@@ -99,7 +102,7 @@ export class SessionWrites {
 }
 
 /** Starts are bound to the lease that they are made under. */
-function startedIn(epoch: number, events: readonly Event[]): readonly Event[] {
+function startedIn(epoch: number, events: readonly StoredEvent[]): readonly StoredEvent[] {
   if (!events.some(({ actions }) => actions.started)) return events;
   return events.map((event) =>
     event.actions.started ? { ...event, actions: { ...event.actions, startedIn: epoch } } : event,

@@ -1,5 +1,5 @@
 import { isCoxswainError } from '../../contracts/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 
 interface Fault {
   error: unknown;
@@ -9,15 +9,15 @@ type Faults = readonly (Fault | undefined)[];
 
 /** Appends that share the next transaction. */
 interface Queued {
-  readonly parts: Event[][];
+  readonly parts: StoredEvent[][];
   readonly faults: Promise<Faults>;
 }
 
 export interface AppendTarget {
   /** Resolves to the events as they are stored. */
-  write(events: readonly Event[], epoch: number): Promise<readonly Event[]>;
+  write(events: readonly StoredEvent[], epoch: number): Promise<readonly StoredEvent[]>;
   /** Takes in what was stored; undefined: at once. */
-  absorb(stored: readonly Event[]): Promise<unknown> | undefined;
+  absorb(stored: readonly StoredEvent[]): Promise<unknown> | undefined;
 }
 
 const none: Faults = [];
@@ -38,7 +38,7 @@ export class SharedAppends {
   }
 
   /** Resolves when they are written. */
-  commit(events: Event[], epoch: number): Promise<void> {
+  commit(events: StoredEvent[], epoch: number): Promise<void> {
     if (!this.#writing) {
       this.#writing = this.#writeNow(events, epoch);
       return this.#writing;
@@ -52,7 +52,7 @@ export class SharedAppends {
     });
   }
 
-  async #writeNow(events: Event[], epoch: number): Promise<void> {
+  async #writeNow(events: StoredEvent[], epoch: number): Promise<void> {
     try {
       const gap = this.#target.absorb(await this.#target.write(events, epoch));
       if (gap) await gap;
@@ -63,7 +63,7 @@ export class SharedAppends {
 
   /** What waits for `writing` to end, whatever becomes of that. */
   #queue(writing: Promise<void>, epoch: number): Queued {
-    const parts: Event[][] = [];
+    const parts: StoredEvent[][] = [];
     const next = () => {
       this.#queued = undefined;
       return this.#writeParts(parts, epoch);
@@ -72,7 +72,7 @@ export class SharedAppends {
   }
 
   /** In one transaction; if an event of one of them is there already, each by itself: it is the fault of that one alone. */
-  async #writeParts(parts: readonly Event[][], epoch: number): Promise<Faults> {
+  async #writeParts(parts: readonly StoredEvent[][], epoch: number): Promise<Faults> {
     try {
       await this.commit(parts.length === 1 && parts[0] ? parts[0] : parts.flat(), epoch);
       return none;

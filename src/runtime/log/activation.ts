@@ -1,5 +1,5 @@
 import type { CallState } from './call-state.ts';
-import type { Event } from './event.ts';
+import type { StoredEvent } from './event.ts';
 import type { Outcome } from './outcome.ts';
 
 /** What is known of one activation of an agent (a place in the tree of this turn). */
@@ -13,7 +13,7 @@ export interface Activation {
   /** The newest model event asks for nothing. */
   final: boolean;
   /** Own events in order, for agents that are re-executed from the top. */
-  own: Event[];
+  own: StoredEvent[];
   entered: boolean;
   exited: boolean;
   /** A before_agent hook has given the answer: the agent does not run. */

@@ -10,7 +10,7 @@ import { CoxswainError, canonicalJson } from '../../contracts/index.ts';
 import { abandonedResult, deniedResult, questionState, toResponse } from '../../gate/index.ts';
 import { callIdOf, isHostQuestion, unreachable } from '../../session/index.ts';
 import type { AskState, CallState } from './call-state.ts';
-import type { Event, EventActions, EventInit, StoredAnswer } from './event.ts';
+import type { EventActions, EventInit, StoredAnswer, StoredEvent } from './event.ts';
 import { createEvent } from './event.ts';
 import type { Fold } from './fold.ts';
 
@@ -30,7 +30,7 @@ type Found = { call: CallState; ask: AskState | undefined; policyAsk: boolean };
  * answer at once cannot both be stored.
  * @throws CoxswainError `FAILED_PRECONDITION / E_UNKNOWN_REQUEST | E_REQUEST_CLOSED | E_WRONG_ANSWER`
  */
-export function answerEvent(fold: Fold, requestId: string, answer: HostAnswer, origin: AnswerOrigin): Event {
+export function answerEvent(fold: Fold, requestId: string, answer: HostAnswer, origin: AnswerOrigin): StoredEvent {
   const found = findRequest(fold, requestId);
   const { call, ask, policyAsk } = found;
   if (ask || policyAsk) return elicitationEvent(found, requestId, answer, origin);
@@ -73,7 +73,7 @@ export function answerEvent(fold: Fold, requestId: string, answer: HostAnswer, o
 }
 
 /** Records that (and why) a call may run; with `started`, that it does. */
-export function approvalEvent(call: CallState, actions: Partial<EventActions>, origin: AnswerOrigin): Event {
+export function approvalEvent(call: CallState, actions: Partial<EventActions>, origin: AnswerOrigin): StoredEvent {
   // One id for each attempt: of two hosts that start a call at once, one is refused.
   const step = actions.started ? `go.${call.attempts}` : 'ok';
   return createEvent({ ...placeOf(call, origin), id: answerId(call, `${step}:${call.id}`), author: 'user', actions });
@@ -93,7 +93,7 @@ export function responseEvent(
   result: ToolResult,
   origin: { streamId: string; invocationId: string },
   extra: { by?: string | undefined; actions?: Partial<EventActions> } = {},
-): Event {
+): StoredEvent {
   const { response, content } = toResponse(result);
   const part: FunctionResponsePart = { type: 'function_response', id: call.id, name: call.name, response };
   if (content) part.content = content;
@@ -157,7 +157,7 @@ function findRequest(fold: Fold, requestId: string): Found {
   return { call, ask, policyAsk: false };
 }
 
-function elicitationEvent(found: Found, requestId: string, answer: HostAnswer, origin: AnswerOrigin): Event {
+function elicitationEvent(found: Found, requestId: string, answer: HostAnswer, origin: AnswerOrigin): StoredEvent {
   const stored = storedAnswer(requestId, answer, found.ask?.kind);
   const { call } = found;
   const previous = call.hostAnswers.find((known) => known.requestId === requestId && !known.quorum);
@@ -213,7 +213,7 @@ function storedAnswer(requestId: string, answer: HostAnswer, kind: string | unde
 
 function placeOf(call: CallState, origin: { streamId: string; invocationId: string }) {
   const { turnId, path, branch, iso, thread } = call;
-  const place: Partial<Event> = { turnId, streamId: origin.streamId, invocationId: origin.invocationId, path };
+  const place: Partial<StoredEvent> = { turnId, streamId: origin.streamId, invocationId: origin.invocationId, path };
   if (branch !== undefined) place.branch = branch;
   if (iso !== undefined) place.iso = iso;
   if (thread !== undefined) place.thread = thread;

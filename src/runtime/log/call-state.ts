@@ -1,7 +1,7 @@
 import type { DecisionRecord, FunctionCallPart, PutQuestion } from '../../contracts/index.ts';
 import type { AnnouncedTool, HookQuestion } from '../../session/index.ts';
 import { callNotes } from './call-notes.ts';
-import type { Ask, Event, EventActions, StoredAnswer } from './event.ts';
+import type { Ask, EventActions, StoredAnswer, StoredEvent } from './event.ts';
 
 /** A question about a call, and its answer once there is one. */
 export interface AskState extends Ask {
@@ -77,7 +77,7 @@ export function callTurns({ attempts, asks }: CallState): number {
 
 /** A call as the model has just made it. */
 export function newCall(
-  event: Event,
+  event: StoredEvent,
   part: FunctionCallPart,
   longRunning: boolean,
   cutIds: CallState['cutIds'],

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { digestOf } from './digest.ts';
-import type { ChainLink, Event } from './event.ts';
+import type { ChainLink, StoredEvent } from './event.ts';
 
 /** Whether an event is part of what became of a call: calls, decisions, answers, starts, outcomes, and rewinds. */
-export function isAudited({ content, actions }: Event): boolean {
+export function isAudited({ content, actions }: StoredEvent): boolean {
   const { decisions, started, asks, answers, interim, rewound } = actions;
   if (decisions ?? started ?? asks ?? answers ?? interim ?? rewound) return true;
   for (const { type } of content?.parts ?? [])
@@ -12,7 +12,7 @@ export function isAudited({ content, actions }: Event): boolean {
 }
 
 /** Whether an event gets a link: evidence, and the terms of turns, on which decisions rest. */
-export function isLinked(event: Event): boolean {
+export function isLinked(event: StoredEvent): boolean {
   return event.actions.terms !== undefined || isAudited(event);
 }
 
@@ -20,7 +20,7 @@ export function isLinked(event: Event): boolean {
  * The events of a log that are evidence, in order. What has a link was evidence when it was written, whatever it says now.
  * Terms had none in older versions: without one they count only behind terms that have one.
  */
-export function evidenceOf(events: readonly Event[]): Event[] {
+export function evidenceOf(events: readonly StoredEvent[]): StoredEvent[] {
   let linksTerms = false;
   return events.filter((event) => {
     const { chain, actions } = event;
@@ -55,7 +55,7 @@ export class Chain {
   /** Of the log up to the newest event that is linked to its neighbour. */
   #hash: string;
   /** What came after that one: bound by the next link. */
-  #loose: Event[] = [];
+  #loose: StoredEvent[] = [];
   /** The newest link binds all that came before it. */
   #whole: boolean;
 
@@ -71,7 +71,7 @@ export class Chain {
   }
 
   /** A stored event, in order. */
-  see(event: Event): void {
+  see(event: StoredEvent): void {
     const { chain } = event;
     if (!chain && !isAudited(event)) return;
     // Within a batch the writer's own view goes on, which may have missed what came before the batch.
@@ -84,7 +84,7 @@ export class Chain {
   }
 
   /** Events that are about to be stored, with their links; `digests` of those that are known already. */
-  link(events: readonly Event[], digests?: ReadonlyMap<Event, string>): readonly Event[] {
+  link(events: readonly StoredEvent[], digests?: ReadonlyMap<StoredEvent, string>): readonly StoredEvent[] {
     if (!events.some(isLinked)) return events;
     let before = this.#bound();
     let after = this.#last;

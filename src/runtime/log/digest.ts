@@ -1,9 +1,9 @@
 import { createHash, hash } from 'node:crypto';
 import { Pace } from '../../base/index.ts';
-import type { Event, EventActions } from './event.ts';
+import type { EventActions, StoredEvent } from './event.ts';
 
 // In the order of their names. What an event has without saying anything by it is left out, so that little is hashed.
-const fields: readonly (keyof Event)[] = [
+const fields: readonly (keyof StoredEvent)[] = [
   'author',
   'branch',
   'citationMetadata',
@@ -40,12 +40,12 @@ const afterContent = fields.slice(contentAt + 1);
  * SHA-256 of all that an event holds but its place and its link: the same before and after it was stored, whatever
  * order its members have. Events are JSON; what is not is refused by the store.
  */
-export function digestOf(event: Event): string {
+export function digestOf(event: StoredEvent): string {
   return hash('sha256', `${fieldsText(event, fields)}${restText(event)}`, 'base64url');
 }
 
 /** The same for an event of many parts: others of the process are let in on the way. */
-export async function digestInPieces(event: Event): Promise<string> {
+export async function digestInPieces(event: StoredEvent): Promise<string> {
   const { content } = event;
   if (!content) return digestOf(event);
   const pace = new Pace();
@@ -71,7 +71,7 @@ export async function digestInPieces(event: Event): Promise<string> {
   return sum.update(`},${fieldsText(event, afterContent)}${restText(event)}`).digest('base64url');
 }
 
-function fieldsText(event: Event, names: readonly (keyof Event)[]): string {
+function fieldsText(event: StoredEvent, names: readonly (keyof StoredEvent)[]): string {
   let text = '';
   for (const name of names) {
     const value = event[name];
@@ -80,7 +80,7 @@ function fieldsText(event: Event, names: readonly (keyof Event)[]): string {
   return text;
 }
 
-function restText(event: Event): string {
+function restText(event: StoredEvent): string {
   let text = '';
   if (event.longRunningToolIds.length > 0) text += `long=${canonical(event.longRunningToolIds)},`;
   if (!event.turnComplete) text += 'incomplete,';

@@ -154,7 +154,7 @@ export interface EventActions {
  * The only stored record. Everything else — state, history, open requests, budgets, the active agent — is a fold of
  * a session's events in `seq` order.
  */
-export interface Event {
+export interface StoredEvent {
   id: string;
   /** Place in the session's log, from 1; 0 until stored. Orders events; time does not. */
   seq: number;
@@ -197,7 +197,7 @@ export interface Event {
   actions: EventActions;
 }
 
-export type EventInit = Partial<Omit<Event, 'actions'>> & { author: string; actions?: Partial<EventActions> };
+export type EventInit = Partial<Omit<StoredEvent, 'actions'>> & { author: string; actions?: Partial<EventActions> };
 
 /** Deltas of an event that changes nothing: all such events share it. */
 export const noDelta: Record<string, never> = Object.freeze({});
@@ -213,7 +213,7 @@ export const noEffects: EventActions = Object.freeze({
 });
 
 /** Fills in what an event always has: id, time, empty actions. */
-export function createEvent(init: EventInit): Event {
+export function createEvent(init: EventInit): StoredEvent {
   const event = {
     id: init.id ?? newId(),
     seq: 0,
@@ -236,7 +236,7 @@ export function createActions(init?: Partial<EventActions>): EventActions {
 }
 
 /** The thread that an event or a call is shown in; undefined on the root's. */
-export function threadOf({ thread, iso, branch }: Pick<Event, 'thread' | 'iso' | 'branch'>): string | undefined {
+export function threadOf({ thread, iso, branch }: Pick<StoredEvent, 'thread' | 'iso' | 'branch'>): string | undefined {
   return thread ?? iso ?? branch;
 }
 
@@ -244,19 +244,19 @@ export function threadOf({ thread, iso, branch }: Pick<Event, 'thread' | 'iso' |
  * An agent's answer is complete: a long-running call or skipSummarization makes it so; otherwise a whole message
  * with neither calls nor responses.
  */
-export function isFinalResponse(event: Event): boolean {
+export function isFinalResponse(event: StoredEvent): boolean {
   if (event.actions.skipSummarization || event.longRunningToolIds.length > 0) return true;
   if (event.partial) return false;
   return !event.content?.parts.some((part) => part.type === 'function_call' || part.type === 'function_response');
 }
 
 /** How many calls, answers or questions it tells of, about. */
-export function sizeOf({ content, actions }: Event): number {
+export function sizeOf({ content, actions }: StoredEvent): number {
   const { started, asks, questions } = actions;
   return (content?.parts.length ?? 0) + (started?.length ?? 0) + (asks?.length ?? 0) + (questions?.length ?? 0);
 }
 
 /** Whether work on one of these stands by itself. */
-export function isLarge(events: readonly Event[]): boolean {
+export function isLarge(events: readonly StoredEvent[]): boolean {
   return events.some((event) => sizeOf(event) > MANY);
 }

@@ -3,7 +3,7 @@ import type { ContentPart, FunctionResponsePart } from '../../contracts/index.ts
 import { callIdOf, isHostQuestion } from '../../session/index.ts';
 import type { CallState, Settled } from './call-state.ts';
 import { callTurns, newCall, stillCall } from './call-state.ts';
-import type { Event, StoredAnswer } from './event.ts';
+import type { StoredAnswer, StoredEvent } from './event.ts';
 import type { FoldState } from './fold-state.ts';
 
 /** The calls of a log, as far as it has come: asked for, decided, started, answered, closed. A part of the `Fold`. */
@@ -20,7 +20,7 @@ export class FoldedCalls {
   answers = 0;
   total = 0;
   /** Calls of large events that were made before these are taken in. */
-  #made: WeakMap<Event, CallState[]> | undefined;
+  #made: WeakMap<StoredEvent, CallState[]> | undefined;
 
   begin({ open, answers, totalCalls, cutIds }: FoldState): void {
     for (const id of cutIds) this.cutIds.add(id);
@@ -66,7 +66,7 @@ export class FoldedCalls {
   }
 
   /** Makes the calls of a large event in pieces: what is left of taking it in is short. Nothing is told by it yet. */
-  async prepare(event: Event): Promise<void> {
+  async prepare(event: StoredEvent): Promise<void> {
     const pace = new Pace();
     const calls: CallState[] = [];
     for (const call of callsOf(event, this.cutIds)) {
@@ -79,7 +79,7 @@ export class FoldedCalls {
   }
 
   /** The calls that a model's answer asks for; they are open from now on. */
-  ask(event: Event, parts: readonly ContentPart[]): CallState[] {
+  ask(event: StoredEvent, parts: readonly ContentPart[]): CallState[] {
     const calls = this.#made?.get(event) ?? (hasCalls(parts) ? [...callsOf(event, this.cutIds)] : []);
     for (const call of calls) {
       this.known.set(call.id, call);
@@ -90,7 +90,7 @@ export class FoldedCalls {
   }
 
   /** Takes in what an event says of calls beside its content. */
-  apply(event: Event): void {
+  apply(event: StoredEvent): void {
     const { actions } = event;
     for (const [id, decision] of entriesOf(actions.decisions)) {
       const call = this.changed(id);
@@ -125,7 +125,7 @@ export class FoldedCalls {
   }
 
   /** A response: closes its call. Undefined: there is no such call, or it is closed already. */
-  settle(event: Event, part: FunctionResponsePart): CallState | undefined {
+  settle(event: StoredEvent, part: FunctionResponsePart): CallState | undefined {
     const call = this.changed(part.id);
     if (!call || call.settled) return undefined;
     const by = event.customMetadata?.settledBy;
@@ -148,7 +148,7 @@ export class FoldedCalls {
   }
 
   /** A rewind has cut these events: a call that is open again and was started in one of them has an unknown outcome. */
-  cut(events: readonly Event[]): void {
+  cut(events: readonly StoredEvent[]): void {
     for (const { id, actions } of events) {
       this.cutIds.add(id);
       for (const started of actions.started ?? []) {
@@ -193,7 +193,7 @@ function hasCalls(parts: readonly ContentPart[]): boolean {
 }
 
 /** Calls as the model has just made them. */
-function* callsOf(event: Event, cutIds: CallState['cutIds']): Generator<CallState> {
+function* callsOf(event: StoredEvent, cutIds: CallState['cutIds']): Generator<CallState> {
   const longRunning = new Set(event.longRunningToolIds);
   for (const part of event.content?.parts ?? []) {
     if (part.type === 'function_call') yield newCall(event, part, longRunning.has(part.id), cutIds);

@@ -5,7 +5,7 @@ import { LastWords } from '../../session/index.ts';
 import type { Activation } from './activation.ts';
 import { newActivation } from './activation.ts';
 import type { CallState } from './call-state.ts';
-import type { Event } from './event.ts';
+import type { StoredEvent } from './event.ts';
 import { threadOf } from './event.ts';
 import { isWithin, slotOfCall } from './slot-path.ts';
 
@@ -27,7 +27,7 @@ export class FoldedPlaces {
   }
 
   /** What has begun and ended in the tree. */
-  apply(event: Event): void {
+  apply(event: StoredEvent): void {
     const { completed = none, began = none, entered = none, exited = none } = event.actions;
     for (const record of completed) {
       this.activation(record.path).completed = { agent: record.agent, outcome: record.outcome };
@@ -49,7 +49,7 @@ export class FoldedPlaces {
   }
 
   /** Words of an agent run as a tool. */
-  speak({ iso, thread = iso ?? '', path }: Event, parts: readonly ContentPart[]): void {
+  speak({ iso, thread = iso ?? '', path }: StoredEvent, parts: readonly ContentPart[]): void {
     if (iso === undefined) return;
     const words = this.isolatedText.get(iso) ?? new LastWords();
     this.isolatedText.set(iso, words);

@@ -3,7 +3,7 @@ import type { Content, ContentPart, FunctionResponsePart, TurnTerms, Usage } fro
 import { addUsage } from '../../session/index.ts';
 import type { Activation } from './activation.ts';
 import type { CallState } from './call-state.ts';
-import type { Event } from './event.ts';
+import type { StoredEvent } from './event.ts';
 import { noDelta } from './event.ts';
 import { FoldedCalls } from './fold-calls.ts';
 import { FoldedPlaces } from './fold-places.ts';
@@ -39,7 +39,7 @@ export class Fold {
   config: Readonly<SessionConfig> = noState;
   readonly #calls = new FoldedCalls();
   readonly #places = new FoldedPlaces();
-  readonly steers = new LazyMap<string, Event>();
+  readonly steers = new LazyMap<string, StoredEvent>();
   /** Of the newest turn and those that have open calls, by turn. */
   readonly terms = new LazyMap<string, TurnTerms>();
   turn: TurnState | undefined;
@@ -144,11 +144,11 @@ export class Fold {
   }
 
   /** Makes the calls of a large event in pieces: what is left of taking it in is short. Nothing is told by it yet. */
-  prepare(event: Event): Promise<void> {
+  prepare(event: StoredEvent): Promise<void> {
     return this.#calls.prepare(event);
   }
 
-  apply(event: Event): void {
+  apply(event: StoredEvent): void {
     this.at = event.seq;
     const { actions } = event;
     if (actions.turn) this.#openTurn(event, actions.turn.start);
@@ -177,8 +177,8 @@ export class Fold {
    */
   rewind(
     initialState: Readonly<Record<string, unknown>>,
-    events: readonly Event[],
-    cut: readonly Event[],
+    events: readonly StoredEvent[],
+    cut: readonly StoredEvent[],
     before?: FoldState,
   ): void {
     const { shared, totalUsage, steers, terms, ends } = this;
@@ -205,7 +205,7 @@ export class Fold {
     this.#calls.cut(cut);
   }
 
-  #openTurn(event: Event, start: string): void {
+  #openTurn(event: StoredEvent, start: string): void {
     this.turn = { id: event.turnId, start, seq: event.seq, llmCalls: 0, usage: {}, activeMs: 0 };
     if (event.actions.trace) this.turn.trace = event.actions.trace;
     this.occupant = start;
@@ -225,7 +225,7 @@ export class Fold {
   }
 
   /** Time passes inside a stream; between streams, and while a person is asked, it is free. */
-  #clock(event: Event): void {
+  #clock(event: StoredEvent): void {
     if (this.turn && event.streamId !== '' && event.streamId === this.#lastStream && !event.actions.answers) {
       this.turn.activeMs += Math.max(0, event.timestamp - this.#lastTime);
     }
@@ -233,7 +233,7 @@ export class Fold {
     this.#lastStream = event.streamId;
   }
 
-  #applyState(event: Event): void {
+  #applyState(event: StoredEvent): void {
     const delta = event.actions.stateDelta;
     if (event.iso !== undefined) {
       this.#places.keepState(event.iso, delta);
@@ -261,7 +261,7 @@ export class Fold {
     this.config = config;
   }
 
-  #applyContent(event: Event, content: Content): void {
+  #applyContent(event: StoredEvent, content: Content): void {
     const activation = this.activation(event.path);
     if (event.author !== 'user') {
       activation.own.push(event);
@@ -277,7 +277,7 @@ export class Fold {
     }
   }
 
-  #applyModelContent(event: Event, parts: readonly ContentPart[], activation: Activation): void {
+  #applyModelContent(event: StoredEvent, parts: readonly ContentPart[], activation: Activation): void {
     if (event.actions.hook === 'after') {
       // Words after the end: what the agent's own last step asked for still counts.
       this.#places.speak(event, parts);
@@ -293,7 +293,7 @@ export class Fold {
     if (activation.final) this.#places.speak(event, parts);
   }
 
-  #settle(event: Event, part: FunctionResponsePart): void {
+  #settle(event: StoredEvent, part: FunctionResponsePart): void {
     const call = this.#calls.settle(event, part);
     if (!call) return;
     const isGivenUp = part.errorType === 'interrupted' || part.errorType === 'cancelled';

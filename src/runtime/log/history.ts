@@ -1,6 +1,6 @@
 import { LazyMap, LazySet } from '../../base/index.ts';
 import type { Content, ContentPart, FunctionCallPart, FunctionResponsePart } from '../../contracts/index.ts';
-import type { Event } from './event.ts';
+import type { StoredEvent } from './event.ts';
 
 /** Whose history: an agent sees its branch line and, as a tool, its own activation only. */
 export interface Viewer {
@@ -60,8 +60,8 @@ export class History {
    * than they were written.
    */
   extend(
-    log: readonly Event[],
-    byId: (id: string) => Event | undefined,
+    log: readonly StoredEvent[],
+    byId: (id: string) => StoredEvent | undefined,
     most = Number.POSITIVE_INFINITY,
   ): readonly Content[] {
     const end = Math.min(log.length, this.#upto + most);
@@ -73,11 +73,11 @@ export class History {
   }
 
   /** How many events of the log are not taken in. */
-  lacks(log: readonly Event[]): number {
+  lacks(log: readonly StoredEvent[]): number {
     return log.length - this.#upto;
   }
 
-  #take(event: Event, byId: (id: string) => Event | undefined): void {
+  #take(event: StoredEvent, byId: (id: string) => StoredEvent | undefined): void {
     for (const id of event.longRunningToolIds) this.#longRunning.add(id);
     if (event.actions.turn) this.#turn = event.turnId;
     if (event.actions.end) this.#turn = '';
@@ -104,7 +104,7 @@ export class History {
   }
 
   /** Whoever made the call is not there any more, or will not be asked: those who are asked are told. */
-  #late(event: Event): void {
+  #late(event: StoredEvent): void {
     if (this.#viewer.iso !== '' || event.turnId === this.#turn) return;
     for (const part of event.content?.parts ?? []) {
       if (part.type !== 'function_response' || !this.#longRunning.has(part.id)) continue;
@@ -112,7 +112,7 @@ export class History {
     }
   }
 
-  #model(event: Event, content: Content): void {
+  #model(event: StoredEvent, content: Content): void {
     this.#spoken = this.contents.length;
     this.contents.push(content);
     const calls = content.parts.filter((part): part is FunctionCallPart => part.type === 'function_call');
@@ -161,7 +161,7 @@ export class History {
   }
 
   /** Another agent's words are context, not this agent's own speech. */
-  #foreign(event: Event, content: Content): void {
+  #foreign(event: StoredEvent, content: Content): void {
     const lines: string[] = [];
     const media: ContentPart[] = [];
     for (const part of content.parts) {

@@ -14,12 +14,12 @@ export type {
   BeganRecord,
   ChainLink,
   CompletedRecord,
-  Event,
   EventActions,
   EventError,
   EventInit,
   Rewound,
   StoredAnswer,
+  StoredEvent,
   TurnEnd,
 } from './event.ts';
 export {

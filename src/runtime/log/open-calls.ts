@@ -1,4 +1,4 @@
-import type { Event } from './event.ts';
+import type { StoredEvent } from './event.ts';
 
 export interface OpenedCall {
   callId: string;
@@ -14,7 +14,7 @@ export interface OpenedCall {
  *
  * Ids and names become well-formed text, since they are keys and columns there.
  */
-export function openCallChanges(events: readonly Event[]): { opened: OpenedCall[]; closed: string[] } {
+export function openCallChanges(events: readonly StoredEvent[]): { opened: OpenedCall[]; closed: string[] } {
   const opened = new Map<string, OpenedCall>();
   const closed: string[] = [];
   for (const event of events) {

@@ -1,4 +1,4 @@
-import type { Event } from './event.ts';
+import type { StoredEvent } from './event.ts';
 
 /** What a batch does to the mark of a session's open turn. */
 export type OpenTurnChange =
@@ -10,7 +10,7 @@ export type OpenTurnChange =
   | { kind: 'unknown' };
 
 /** Undefined: none. */
-export function openTurnChange(events: readonly Event[]): OpenTurnChange | undefined {
+export function openTurnChange(events: readonly StoredEvent[]): OpenTurnChange | undefined {
   let change: OpenTurnChange | undefined;
   for (const { actions } of events) {
     if (actions.turn) change = { kind: 'opened', agent: actions.turn.start };
@@ -21,7 +21,7 @@ export function openTurnChange(events: readonly Event[]): OpenTurnChange | undef
 }
 
 /** The agent at which the newest turn has begun, if that has not ended; of all events of a log that count. */
-export function openTurnOf(events: readonly Event[]): string | undefined {
+export function openTurnOf(events: readonly StoredEvent[]): string | undefined {
   let agent: string | undefined;
   let isOpen = false;
   for (const { actions } of events) {

@@ -1,7 +1,7 @@
 import { checkIs, checkOptions, count, listOf, object } from '../../base/index.ts';
 import { evidenceOf, extendChain } from './chain.ts';
 import { digestOf } from './digest.ts';
-import type { ChainLink, Event } from './event.ts';
+import type { ChainLink, StoredEvent } from './event.ts';
 
 /** An audited event as far as its chain needs it. */
 export interface ChainRow {
@@ -52,7 +52,7 @@ export interface VerifyOptions {
  * Checks a whole log, in order of seq.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
  */
-export function verifyLog(events: readonly Event[], options: VerifyOptions = {}): ChainReport {
+export function verifyLog(events: readonly StoredEvent[], options: VerifyOptions = {}): ChainReport {
   checkIs(events, 'verifyLog: events', listOf(object));
   checkOptions<VerifyOptions>(options, 'verifyLog: options', { lastSeq: count, anchor: object });
   const gaps: ChainFault[] = [];

@@ -13,7 +13,7 @@ import type { BoundedAnswer } from '../agent/index.ts';
 import { boundedAnswer, checkEdited, withBounded } from '../agent/index.ts';
 import { callsToJoin, hasUnheard } from '../calls/index.ts';
 import { hookUserMessage } from '../hooks/index.ts';
-import type { AnswerOrigin, CallState, Event, Fold } from '../log/index.ts';
+import type { AnswerOrigin, CallState, Fold, StoredEvent } from '../log/index.ts';
 import { answerEvent, answerId, createEvent } from '../log/index.ts';
 import type { GivenCredential } from '../services/index.ts';
 import { givenCredential } from '../services/index.ts';
@@ -38,7 +38,7 @@ export function acceptInputs(
   inputs: readonly SessionInput[],
   credentials: GivenCredential[],
   heard: HeardInputs,
-): Event[] | Promise<Event[]> {
+): StoredEvent[] | Promise<StoredEvent[]> {
   if (!inputs.some(({ kind }) => kind !== 'message' && kind !== 'continue'))
     return withWords(invocation, inputs, { events: [], answered: new Set(), resumesLongRunning: false }, heard);
   return acceptAnswers(invocation, inputs, credentials, heard).then((given) =>
@@ -48,7 +48,7 @@ export function acceptInputs(
 
 /** What answers come to. */
 interface Answers {
-  readonly events: Event[];
+  readonly events: StoredEvent[];
   /** Ids of requests. */
   readonly answered: ReadonlySet<string>;
   readonly resumesLongRunning: boolean;
@@ -61,7 +61,7 @@ async function acceptAnswers(
   heard: HeardInputs,
 ): Promise<Answers> {
   const { fold } = invocation;
-  const events: Event[] = [];
+  const events: StoredEvent[] = [];
   const answered = new Set<string>();
   let resumesLongRunning = false;
   for (const input of inputs) {
@@ -96,7 +96,7 @@ function withWords(
   inputs: readonly SessionInput[],
   { events, answered, resumesLongRunning }: Answers,
   heard: HeardInputs,
-): Event[] | Promise<Event[]> {
+): StoredEvent[] | Promise<StoredEvent[]> {
   const { fold } = invocation;
   const message = inputs.find((input): input is MessageInput => input.kind === 'message');
   if (message) {
@@ -138,7 +138,7 @@ async function editedArgs(
   return checkEdited(tree, fold, call, args);
 }
 
-function answerTo(invocation: OpenRun, input: Exclude<SessionInput, { kind: 'message' | 'continue' }>): Event {
+function answerTo(invocation: OpenRun, input: Exclude<SessionInput, { kind: 'message' | 'continue' }>): StoredEvent {
   const origin = {
     ...invocation.origin(),
     starts: true,
@@ -174,7 +174,7 @@ function answerTo(invocation: OpenRun, input: Exclude<SessionInput, { kind: 'mes
 }
 
 /** The event that stores a yes to a call, or to what a host asked about it. */
-export function approvedEvent(fold: Fold, input: ToolApprovalInput, origin: AnswerOrigin): Event {
+export function approvedEvent(fold: Fold, input: ToolApprovalInput, origin: AnswerOrigin): StoredEvent {
   const { requestId, args, by, decision, previewDigest } = input;
   return answerEvent(
     fold,
@@ -206,7 +206,7 @@ function takeMessage(
   message: MessageInput,
   { answered, kept }: { answered: ReadonlySet<string>; kept: ReadonlySet<CallState> },
   heard: HeardInputs,
-): Event[] | Promise<Event[]> {
+): StoredEvent[] | Promise<StoredEvent[]> {
   const { fold } = invocation;
   const open = [...fold.open.values()].filter((call) => !answered.has(call.id) && !call.longRunning && !kept.has(call));
   const policy = invocation.options.whilePending ?? 'cancel';
@@ -225,9 +225,9 @@ function takeMessage(
   return plugins.length === 0 ? words(said) : hookUserMessage(invocation, plugins, said).then(words);
 }
 
-const turnEvents = (...about: Parameters<typeof turnEvent>): Event[] => [turnEvent(...about)];
+const turnEvents = (...about: Parameters<typeof turnEvent>): StoredEvent[] => [turnEvent(...about)];
 
-function joiningEvents(invocation: OpenRun, parts: ContentPart[], role: string | undefined): Event[] {
+function joiningEvents(invocation: OpenRun, parts: ContentPart[], role: string | undefined): StoredEvent[] {
   const { terms } = invocation.options;
   const words = invocation.rootEvent({
     author: 'user',
@@ -238,7 +238,7 @@ function joiningEvents(invocation: OpenRun, parts: ContentPart[], role: string |
   return terms ? [invocation.rootEvent({ author: 'user', actions: { terms } }), words] : [words];
 }
 
-function turnEvent(invocation: OpenRun, parts: ContentPart[], role: string | undefined): Event {
+function turnEvent(invocation: OpenRun, parts: ContentPart[], role: string | undefined): StoredEvent {
   const start = startingAgent(invocation.tree, invocation.fold).name;
   // Words that came too late for their turn belong to the next one and stand before its message.
   const late = [...invocation.fold.steers.keys()];
@@ -262,7 +262,7 @@ function turnEvent(invocation: OpenRun, parts: ContentPart[], role: string | und
   });
 }
 
-function interimOf(event: Event, call: CallState): Event {
+function interimOf(event: StoredEvent, call: CallState): StoredEvent {
   const part = event.content?.parts[0];
   const response = part?.type === 'function_response' ? part.response : {};
   const { content: _, ...rest } = event;

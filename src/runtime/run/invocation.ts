@@ -19,7 +19,7 @@ import { ownerOfThread, runDetachedCalls } from '../calls/index.ts';
 import type { Plugin } from '../hooks/index.ts';
 import { editEvent } from '../hooks/index.ts';
 import type { LiveSession, RunningInvocation } from '../live/index.ts';
-import type { BeganRecord, CallState, CompletedRecord, Event, EventInit, Fold, Outcome } from '../log/index.ts';
+import type { BeganRecord, CallState, CompletedRecord, EventInit, Fold, Outcome, StoredEvent } from '../log/index.ts';
 import { abandoned, applyDelta, createEvent, DONE, responseEvent } from '../log/index.ts';
 import type { ContextServices } from '../services/index.ts';
 import { ModelCalls } from '../step/index.ts';
@@ -199,14 +199,14 @@ export class Invocation implements OpenRun, RunningInvocation {
   }
 
   /** An event of an agent's place; what it sets of `temp:` state holds from now on. */
-  event(place: Place, init: EventInit): Event {
+  event(place: Place, init: EventInit): StoredEvent {
     return eventAt(this, place, init);
   }
 
   /** Stores events and shows them; resolves when the consumer has asked for more. */
-  async emit(...events: Event[]): Promise<void> {
+  async emit(...events: StoredEvent[]): Promise<void> {
     const hooks = this.eventHooks;
-    const edit = (event: Event) => editEvent(this, hooks, event, this.signal);
+    const edit = (event: StoredEvent) => editEvent(this, hooks, event, this.signal);
     await this.commit(hooks.length > 0 ? await Promise.all(events.map(edit)) : events);
     const room = this.#ends.areWaitedFor ? undefined : this.sink.room(false);
     if (room) await room;
@@ -249,7 +249,7 @@ export class Invocation implements OpenRun, RunningInvocation {
   }
 
   /** Stores events and shows them as they are; what slots have told since goes with the first. */
-  commit(events: Event[]): Promise<void> {
+  commit(events: StoredEvent[]): Promise<void> {
     const first = events[0];
     if (!first) return Promise.resolve();
     this.#marks.putOn(first);
@@ -265,18 +265,18 @@ export class Invocation implements OpenRun, RunningInvocation {
   }
 
   /** An event of the turn, of no agent's place. */
-  rootEvent(init: EventInit): Event {
+  rootEvent(init: EventInit): StoredEvent {
     return createEvent({ ...this.origin(), turnId: this.turnId, ...init });
   }
 
   /** The end of the turn, where it was stored with the answer before it. */
-  get end(): Event | undefined {
+  get end(): StoredEvent | undefined {
     const { endId } = this;
     return endId === undefined ? undefined : this.session.log.findLast((event) => event.id === endId);
   }
 
   /** The end of the turn, to be stored with this answer. Undefined: something may come between the two. */
-  endBehind(answer: Event): Event | undefined {
+  endBehind(answer: StoredEvent): StoredEvent | undefined {
     const { fold, eventHooks } = this;
     if (eventHooks.length > 0 || fold.open.size > 0 || fold.steers.size > 0 || this.stored()) return undefined;
     this.closing = true;
@@ -286,7 +286,7 @@ export class Invocation implements OpenRun, RunningInvocation {
   }
 
   /** What closes calls that nobody will answer. */
-  settle(calls: Iterable<CallState>, why: string): Event[] {
+  settle(calls: Iterable<CallState>, why: string): StoredEvent[] {
     // Leaf first: what was asked last is closed first.
     return [...calls].reverse().map((call) => responseEvent(call, abandoned(call, why), this.origin()));
   }

@@ -1,5 +1,5 @@
 import { LazySet } from '../../base/index.ts';
-import type { BeganRecord, CompletedRecord, Event } from '../log/index.ts';
+import type { BeganRecord, CompletedRecord, StoredEvent } from '../log/index.ts';
 import { isWithin, threadOf } from '../log/index.ts';
 
 /** What a run has to tell of its tree, until the next event takes it into the log. */
@@ -48,7 +48,7 @@ export class Marks {
     return (this.#entered?.length ?? 0) > 0 || (this.#exited?.length ?? 0) > 0;
   }
 
-  putOn(event: Event): void {
+  putOn(event: StoredEvent): void {
     const { actions } = event;
     const thread = threadOf(event) ?? '';
     if (this.#completed?.length)

@@ -1,7 +1,7 @@
 import type { JoiningOptions, joined } from '../../session/index.ts';
 import type { Engine, InvocationOptions, Run } from '../agent/index.ts';
 import type { Plugin } from '../hooks/index.ts';
-import type { CallState, CompletedRecord, Event, EventInit } from '../log/index.ts';
+import type { CallState, CompletedRecord, EventInit, StoredEvent } from '../log/index.ts';
 
 /** A run as the parts of it see it: beginning, slots, end. */
 export interface OpenRun extends Run {
@@ -16,9 +16,9 @@ export interface OpenRun extends Run {
   /** A slot has ended: recorded with the next event. */
   completed(record: CompletedRecord): void;
   /** An event of the turn, of no agent's place. */
-  rootEvent(init: EventInit): Event;
+  rootEvent(init: EventInit): StoredEvent;
   /** Stores events and shows them as they are. */
-  commit(events: Event[]): Promise<void>;
+  commit(events: StoredEvent[]): Promise<void>;
   /** What closes calls that nobody will answer. */
-  settle(calls: Iterable<CallState>, why: string): Event[];
+  settle(calls: Iterable<CallState>, why: string): StoredEvent[];
 }

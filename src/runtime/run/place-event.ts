@@ -1,10 +1,10 @@
 import type { Place } from '../agent/index.ts';
-import type { Event, EventInit } from '../log/index.ts';
+import type { EventInit, StoredEvent } from '../log/index.ts';
 import { createEvent, noDelta, scopeOf, setTemp, storedDelta } from '../log/index.ts';
 import type { OpenRun } from './open-run.ts';
 
 /** An event of an agent's place in a run. What it sets of `temp:` state is kept with the run, and stored nowhere. */
-export function eventAt(invocation: OpenRun, place: Place, init: EventInit): Event {
+export function eventAt(invocation: OpenRun, place: Place, init: EventInit): StoredEvent {
   const stateDelta = init.actions?.stateDelta;
   const { turnId, invocationId, streamId } = invocation;
   const at: Partial<EventInit> = { turnId, invocationId, streamId, path: place.path };

@@ -36,7 +36,7 @@ import { AgentTree, strictest } from '../agent/index.ts';
 import { checkPlugins, services, sessionService, turnLimits } from '../agents/index.ts';
 import type { Plugin } from '../hooks/index.ts';
 import { LiveSession } from '../live/index.ts';
-import type { Event, EventInit } from '../log/index.ts';
+import type { EventInit, StoredEvent } from '../log/index.ts';
 import { createEvent, threadOf } from '../log/index.ts';
 import type { Model } from '../model/index.ts';
 import type { Services } from '../services/index.ts';
@@ -192,9 +192,9 @@ export class Runner {
    * partial events (not stored) and stored ones. Refused inputs throw at the first `next()`; later failures are
    * events.
    */
-  run(request: RunRequest): AsyncIterableIterator<Event> {
+  run(request: RunRequest): AsyncIterableIterator<StoredEvent> {
     let invocation: Invocation | undefined;
-    const queue = new StreamQueue<Event>(
+    const queue = new StreamQueue<StoredEvent>(
       async (out) => {
         checkOptions<RunRequest>(request, 'run', run);
         if (request.limits) checkOptions<TurnLimits>(request.limits, 'run: limits', turnLimits);
@@ -255,15 +255,15 @@ export function assertUniquePlugins(plugins: readonly Plugin[]): void {
 
 /** Shows a run as runtime events. */
 class EventSink implements RunSink {
-  readonly #out: StreamQueue<Event>;
+  readonly #out: StreamQueue<StoredEvent>;
 
-  constructor(out: StreamQueue<Event>) {
+  constructor(out: StreamQueue<StoredEvent>) {
     this.#out = out;
   }
 
   accepted(): void {}
 
-  event(event: Event): void {
+  event(event: StoredEvent): void {
     this.#out.push(event);
   }
 

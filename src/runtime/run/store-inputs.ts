@@ -1,7 +1,7 @@
 import type { SessionInput } from '../../contracts/index.ts';
 import { joined } from '../../session/index.ts';
 import { outrun, readOn } from '../live/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 import type { GivenCredential } from '../services/index.ts';
 import { keepCredentials } from '../services/index.ts';
 import type { Lease } from '../store/index.ts';
@@ -11,7 +11,7 @@ import type { OpenRun } from './open-run.ts';
 
 interface StoredInputs {
   at: number;
-  stored: readonly Event[];
+  stored: readonly StoredEvent[];
 }
 
 interface LeaseTaken {

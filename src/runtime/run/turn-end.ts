@@ -3,7 +3,7 @@ import type { InvocationResult } from '../agent/index.ts';
 import { errorFields, failureOf, limitReason } from '../agent/index.ts';
 import { editEvent, withGrace } from '../hooks/index.ts';
 import { readOn } from '../live/index.ts';
-import type { Event, Outcome } from '../log/index.ts';
+import type { Outcome, StoredEvent } from '../log/index.ts';
 import type { OpenRun } from './open-run.ts';
 import { afterRun } from './run-hooks.ts';
 
@@ -82,7 +82,7 @@ async function writeEnd(invocation: OpenRun, result: InvocationResult, outcome: 
 }
 
 /** The end of a turn is written, whatever hooks do. */
-async function editSafely(invocation: OpenRun, event: Event): Promise<Event> {
+async function editSafely(invocation: OpenRun, event: StoredEvent): Promise<StoredEvent> {
   try {
     return await withGrace(invocation.signal, editEvent(invocation, invocation.eventHooks, event, never));
   } catch (error) {

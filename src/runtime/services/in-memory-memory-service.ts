@@ -1,5 +1,5 @@
 import type { MemoryEntry } from '../../contracts/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 import type { SessionKey } from '../store/index.ts';
 import { checkKey, checkScope, storeInput, wholeNumber } from '../store/index.ts';
 import type { MemoryService } from './memory-service.ts';
@@ -17,7 +17,7 @@ export class InMemoryMemoryService implements MemoryService {
   /** (app, user) → session id → entries. */
   readonly #sessions = new Map<string, Map<string, Remembered[]>>();
 
-  async addSession(key: SessionKey, events: readonly Event[]): Promise<void> {
+  async addSession(key: SessionKey, events: readonly StoredEvent[]): Promise<void> {
     checkKey(key);
     const scope = `${key.app}/${key.userId}`;
     const sessions = this.#sessions.get(scope) ?? new Map<string, Remembered[]>();

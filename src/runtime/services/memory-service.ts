@@ -1,7 +1,7 @@
 import { checkIs, guarded, list } from '../../base/index.ts';
 import type { MemoryEntry } from '../../contracts/index.ts';
 import { textOfParts } from '../../contracts/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 import type { SessionKey } from '../store/index.ts';
 import { effectiveEvents } from '../store/index.ts';
 
@@ -10,7 +10,7 @@ export const DEFAULT_MEMORY_LIMIT = 20;
 /** What is remembered of earlier sessions, by (app, user). Every implementation passes the same suite. */
 export interface MemoryService {
   /** Takes in the words of a session; what was known of it before is replaced. */
-  addSession(key: SessionKey, events: readonly Event[]): Promise<void>;
+  addSession(key: SessionKey, events: readonly StoredEvent[]): Promise<void>;
   /**
    * Entries that hold at least one word of the query: most words first, then newest. At most `limit` (default 20).
    * Words are those of any script, whatever their case and spelling (NFKC); texts without spaces are found by any piece
@@ -27,12 +27,12 @@ export interface MemoryService {
  * The spoken text of a session: people's and agents' words, without thoughts, calls and results. What a rewind has cut
  * was not said; what one agent asks of another that it runs as a tool, no person has said.
  */
-export function memoryEntries(events: readonly Event[]): MemoryEntry[] {
+export function memoryEntries(events: readonly StoredEvent[]): MemoryEntry[] {
   checkIs(events, 'addSession: events', list);
   return guarded('addSession: events', () => entriesOf(events));
 }
 
-function entriesOf(events: readonly Event[]): MemoryEntry[] {
+function entriesOf(events: readonly StoredEvent[]): MemoryEntry[] {
   const entries: MemoryEntry[] = [];
   for (const event of effectiveEvents(events)) {
     if (event.partial || !event.content || (event.author === 'user' && event.iso !== undefined)) continue;

@@ -4,7 +4,7 @@ import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { Heeded } from '../../session/index.ts';
 import type { FollowOptions, LiveSession } from '../live/index.ts';
 import { DEFAULT_FOLLOW_MS } from '../live/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 import { createEvent } from '../log/index.ts';
 
 /** Looks that the process which runs a session has for hearing that it is to end. */
@@ -12,7 +12,7 @@ const LOOKS = 10;
 /** The longest from one look to the next of whoever waits for the end. */
 const WAIT_MS = 100;
 
-type Wish = NonNullable<Event['actions']['abort']>;
+type Wish = NonNullable<StoredEvent['actions']['abort']>;
 
 /**
  * Does `work`, which ends what nobody runs; where another process runs it, that one is asked to end it, by the log, and

@@ -2,7 +2,7 @@ import { CoxswainError } from '../../contracts/index.ts';
 import { endOfCall, endOfSlot, ownerOfThread, releaseWithin } from '../calls/index.ts';
 import type { LiveSession, RunningInvocation } from '../live/index.ts';
 import { readOn } from '../live/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 import { slotOfCall } from '../log/index.ts';
 import { wish } from './abort-elsewhere.ts';
 
@@ -90,7 +90,7 @@ function aborted(reason: string): CoxswainError {
 }
 
 /** Stores the end of a part of the turn, together with what is open in it. */
-async function storeEnd(live: LiveSession, slot: string, reason: string, make: () => Event[]): Promise<void> {
+async function storeEnd(live: LiveSession, slot: string, reason: string, make: () => StoredEvent[]): Promise<void> {
   for (let tries = 1; ; tries++) {
     const { at } = live.fold;
     const running = live.current?.invocation;

@@ -1,12 +1,12 @@
-import type { AgentDescriptor, PendingRequest, StreamEndData } from '../../contracts/index.ts';
+import type { AgentDescriptor, ReportedRequest, StreamEndData } from '../../contracts/index.ts';
 import { textOfParts } from '../../contracts/index.ts';
 import { outputValue } from '../agent/index.ts';
-import type { Event, Standing } from '../log/index.ts';
+import type { Standing, StoredEvent } from '../log/index.ts';
 import { isTruncated } from '../model/index.ts';
 import type { RuntimeSession } from './runtime-session.ts';
 
 /** What a stored end sums up, now and whenever it is read back. */
-export function storedEnd(session: RuntimeSession, descriptor: AgentDescriptor, end: Event): StreamEndData {
+export function storedEnd(session: RuntimeSession, descriptor: AgentDescriptor, end: StoredEvent): StreamEndData {
   const { log } = session.live;
   const standing = session.standing.ends.get(end.seq) ?? session.standing;
   const data = endData(standing, session.open(standing), end);
@@ -21,7 +21,7 @@ export function storedEnd(session: RuntimeSession, descriptor: AgentDescriptor, 
 }
 
 /** What was said last was cut at the model's output limit. An executor may say so behind its words. */
-function isCutShort(log: readonly Event[], turnId: string): boolean {
+function isCutShort(log: readonly StoredEvent[], turnId: string): boolean {
   const last = log.findLast(
     (event) =>
       event.turnId === turnId &&
@@ -32,7 +32,7 @@ function isCutShort(log: readonly Event[], turnId: string): boolean {
 }
 
 /** What an end sums up; `end` is its record, where there is one. */
-export function endData({ turn, open }: Standing, pending: PendingRequest[], end?: Event): StreamEndData {
+export function endData({ turn, open }: Standing, pending: ReportedRequest[], end?: StoredEvent): StreamEndData {
   const data: StreamEndData = { usage: turn?.usage ?? {}, steps: turn?.llmCalls ?? 0, ...end?.actions.end?.data };
   if (pending.length > 0) data.pending = pending;
   const longRunning = [...open.values()].filter((call) => call.interim).map((call) => call.id);
@@ -41,7 +41,7 @@ export function endData({ turn, open }: Standing, pending: PendingRequest[], end
 }
 
 /** The value that the agent's output schema promises, of its last words; undefined where it promises none. */
-function outputOf(log: readonly Event[], { name, outputSchema }: AgentDescriptor, turnId: string): unknown {
+function outputOf(log: readonly StoredEvent[], { name, outputSchema }: AgentDescriptor, turnId: string): unknown {
   if (!outputSchema) return undefined;
   const last = log.findLast(
     (event) =>

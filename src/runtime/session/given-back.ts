@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LiveSession } from '../live/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 
 /** Milliseconds from one look to the next whether a session is given back: the first, and the longest. */
 const FIRST_MS = 1;
@@ -12,14 +12,14 @@ const LONGEST_MS = 50;
  */
 export class EndsGivenBack {
   readonly #live: LiveSession;
-  readonly #show: (event: Event) => void;
+  readonly #show: (event: StoredEvent) => void;
   readonly #warn: ((message: string, error?: unknown) => void) | undefined;
   /** An end that waits, and what came behind it. `over` ends the wait. */
-  #waiting: { readonly streamId: string; readonly events: Event[]; readonly over: AbortController } | undefined;
+  #waiting: { readonly streamId: string; readonly events: StoredEvent[]; readonly over: AbortController } | undefined;
 
   constructor(
     live: LiveSession,
-    show: (event: Event) => void,
+    show: (event: StoredEvent) => void,
     warn: ((message: string, error?: unknown) => void) | undefined,
   ) {
     this.#live = live;
@@ -27,7 +27,7 @@ export class EndsGivenBack {
     this.#warn = warn;
   }
 
-  show(event: Event): void {
+  show(event: StoredEvent): void {
     const waiting = this.#waiting;
     if (waiting && (event.streamId === '' || event.streamId === waiting.streamId)) {
       waiting.events.push(event);

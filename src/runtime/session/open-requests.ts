@@ -1,15 +1,15 @@
 import { MANY } from '../../base/index.ts';
-import type { PendingRequest } from '../../contracts/index.ts';
+import type { ReportedRequest } from '../../contracts/index.ts';
 import type { AgentTree } from '../agent/index.ts';
 import { placeOfCall } from '../agent/index.ts';
 import type { LiveSession } from '../live/index.ts';
 import type { CallState, Standing } from '../log/index.ts';
-import { OpenRequests } from './pending-requests.ts';
+import { OpenRequests } from './requests-of-calls.ts';
 
 const known = new WeakMap<LiveSession, { tree: AgentTree; requests: OpenRequests }>();
 
 /** What a session waits for, or waited for where it stood at the end of a turn; each with the path to whoever asks. */
-export function openRequests(live: LiveSession, tree: AgentTree, standing: Standing = live.fold): PendingRequest[] {
+export function openRequests(live: LiveSession, tree: AgentTree, standing: Standing = live.fold): ReportedRequest[] {
   // What most sessions wait for: for them nothing is kept.
   return standing.open.size === 0 ? [] : requestsOf(live, tree).of(standing);
 }
@@ -20,7 +20,7 @@ export function makeRequests(live: LiveSession, tree: AgentTree): Promise<void> 
 }
 
 /** What a session waits for of the call with this id, or of the one that a question with this id is about. */
-export function findOpenRequest(live: LiveSession, tree: AgentTree, id: string): PendingRequest | undefined {
+export function findOpenRequest(live: LiveSession, tree: AgentTree, id: string): ReportedRequest | undefined {
   const { fold } = live;
   const call = fold.callOf(id);
   return call && fold.open.has(call.id) ? requestsOf(live, tree).one(fold, call) : undefined;
@@ -47,7 +47,7 @@ function requestsOf(live: LiveSession, tree: AgentTree): OpenRequests {
  * The same as it is now, over all processes: what a live owner has started and still holds is running; what nobody runs
  * any more is as the log leaves it. `by` knows by itself what it runs while it holds the session.
  */
-export async function openRequestsNow(live: LiveSession, tree: AgentTree, by: object): Promise<PendingRequest[]> {
+export async function openRequestsNow(live: LiveSession, tree: AgentTree, by: object): Promise<ReportedRequest[]> {
   await live.catchUp();
   const open = openRequests(live, tree);
   const looking = runningNow(live, by, open);
@@ -61,7 +61,7 @@ export async function openRequestNow(
   tree: AgentTree,
   by: object,
   id: string,
-): Promise<PendingRequest | undefined> {
+): Promise<ReportedRequest | undefined> {
   await live.catchUp();
   const open = findOpenRequest(live, tree, id);
   const isRunning = open && (await runningNow(live, by, [open]));
@@ -70,17 +70,17 @@ export async function openRequestNow(
   return now && isRunning(now) ? { ...now, running: true } : now;
 }
 
-type IsRunning = (request: PendingRequest) => boolean;
+type IsRunning = (request: ReportedRequest) => boolean;
 
 /** Undefined: none of them is. */
-function runningNow(live: LiveSession, by: object, open: readonly PendingRequest[]): Promise<IsRunning> | undefined {
+function runningNow(live: LiveSession, by: object, open: readonly ReportedRequest[]): Promise<IsRunning> | undefined {
   if (live.holding?.by === by || !open.some(({ started }) => started)) return undefined;
   return startedNow(live, open);
 }
 
-async function startedNow(live: LiveSession, open: readonly PendingRequest[]): Promise<IsRunning> {
+async function startedNow(live: LiveSession, open: readonly ReportedRequest[]): Promise<IsRunning> {
   const holder = await live.holder();
-  const isRunning = ({ started, callId }: PendingRequest) => {
+  const isRunning = ({ started, callId }: ReportedRequest) => {
     const call = started && callId !== undefined ? live.fold.callOf(callId) : undefined;
     // Starts of older releases do not say under which lease: then it may be this one.
     return call !== undefined && holder !== undefined && (call.startedIn ?? holder) === holder;

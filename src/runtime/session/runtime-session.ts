@@ -1,9 +1,9 @@
 import type {
   AbortTarget,
   ExecutionOptions,
-  PendingRequest,
   PermissionMode,
   PutQuestion,
+  ReportedRequest,
   RequestAnswer,
   SessionInput,
   SessionStanding,
@@ -17,7 +17,7 @@ import type { Heeded, HoldOptions, Stirred } from '../../session/index.ts';
 import type { AgentTree, Engine, InvocationResult, RunSink } from '../agent/index.ts';
 import { unheardCalls } from '../calls/index.ts';
 import type { CurrentRun, FollowOptions, LiveSession } from '../live/index.ts';
-import type { Event, Standing } from '../log/index.ts';
+import type { Standing, StoredEvent } from '../log/index.ts';
 import { heedLog } from './abort-elsewhere.ts';
 import type { AbortCall } from './abort-session.ts';
 import { abortSession } from './abort-session.ts';
@@ -183,7 +183,7 @@ export class RuntimeSession {
   }
 
   /** What it waits for, or waited for where it stood at the end of a turn. */
-  open(standing?: Standing): PendingRequest[] {
+  open(standing?: Standing): ReportedRequest[] {
     return openRequests(this.live, this.tree, standing);
   }
 
@@ -193,11 +193,11 @@ export class RuntimeSession {
   }
 
   /** What it waits for, over all processes. */
-  openNow(): Promise<PendingRequest[]> {
+  openNow(): Promise<ReportedRequest[]> {
     return openRequestsNow(this.live, this.tree, this);
   }
 
-  requestNow(requestId: string): Promise<PendingRequest | undefined> {
+  requestNow(requestId: string): Promise<ReportedRequest | undefined> {
     return openRequestNow(this.live, this.tree, this, requestId);
   }
 
@@ -213,7 +213,7 @@ export class RuntimeSession {
   }
 
   /** Its events after one, as far as they are read. */
-  since(seq: number): readonly Event[] {
+  since(seq: number): readonly StoredEvent[] {
     return this.live.since(seq);
   }
 
@@ -221,9 +221,9 @@ export class RuntimeSession {
    * Shows events after `seq`, then those that are stored from now on, by whichever process; the end of a turn when the
    * session was given back. Until the returned function is called.
    */
-  follow(seq: number, show: (event: Event) => void): () => void {
+  follow(seq: number, show: (event: StoredEvent) => void): () => void {
     const ends = new EndsGivenBack(this.live, show, this.#engine.warn);
-    const see = (event: Event) => ends.show(event);
+    const see = (event: StoredEvent) => ends.show(event);
     // No await between the last stored event and the first live one: nothing falls in between.
     for (const event of this.live.since(seq)) see(event);
     const deaf = this.live.follow(see, { ...this.#following, isAwaited: true });

@@ -1,10 +1,10 @@
 import { isCoxswainError } from '../../contracts/index.ts';
 import type { LiveSession, RunningInvocation } from '../live/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 
 /** What is to be stored, and whether it is for the run that is under way. */
 export interface Beside {
-  event: Event;
+  event: StoredEvent;
   reaches: boolean;
 }
 

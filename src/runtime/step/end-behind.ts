@@ -1,6 +1,6 @@
 import type { AgentContext } from '../agent/index.ts';
 import type { HookChain } from '../hooks/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 import type { ModelUser } from './model-user.ts';
 
 const rootSlot = /^(?:~[^/~]+)?$/;
@@ -9,7 +9,12 @@ const rootSlot = /^(?:~[^/~]+)?$/;
  * The end of the turn, to be stored with the answer that comes before it: nothing else can happen between the two.
  * Undefined: something may.
  */
-export function endBehind(context: AgentContext, agent: ModelUser, hooks: HookChain, answer: Event): Event | undefined {
+export function endBehind(
+  context: AgentContext,
+  agent: ModelUser,
+  hooks: HookChain,
+  answer: StoredEvent,
+): StoredEvent | undefined {
   const { invocation, place, path, signal } = context;
   // Whoever runs an agent of its own in the root slot may go on after it.
   const isLast = context.agent === agent && rootSlot.test(path) && place.iso.length === 0;

@@ -7,7 +7,7 @@ import type { Prepared } from '../calls/index.ts';
 import { prepareCall, refusalEvents } from '../calls/index.ts';
 import type { HookChain } from '../hooks/index.ts';
 import { CallbackContext, Editing, failClosed, hookResponse } from '../hooks/index.ts';
-import type { Event, EventActions, Failure } from '../log/index.ts';
+import type { EventActions, Failure, StoredEvent } from '../log/index.ts';
 import type { FinishReason, ModelResponse, RequestDraft } from '../model/index.ts';
 import { finishReasonOf, isResponse, modelFailure, thrownFailure, unknownEndOf } from '../model/index.ts';
 import { endBehind } from './end-behind.ts';
@@ -320,10 +320,10 @@ async function storeResponse(
   return undefined;
 }
 
-function optional(response: ModelResponse, answer: Answer): Partial<Event> {
+function optional(response: ModelResponse, answer: Answer): Partial<StoredEvent> {
   const { finishReason, usage, citationMetadata, groundingMetadata, customMetadata } = response;
   const metadata = answer.replaces === undefined ? customMetadata : { ...customMetadata, replaces: answer.replaces };
-  const init: Partial<Event> = {};
+  const init: Partial<StoredEvent> = {};
   if (answer.model !== undefined) init.model = answer.model;
   if (finishReason !== undefined) init.finishReason = finishReason;
   if (usage) init.usage = copyJson(usage, 'usage');

@@ -1,7 +1,7 @@
 import { isEmpty } from '../../base/index.ts';
 import type { Content, ContentPart } from '../../contracts/index.ts';
 import { deepFreeze, parseJson, setOwn } from '../../contracts/index.ts';
-import type { Event, EventActions } from '../log/index.ts';
+import type { EventActions, StoredEvent } from '../log/index.ts';
 import { noDelta, noEffects, noIds } from '../log/index.ts';
 
 /**
@@ -50,7 +50,7 @@ const EXACT = '$exact';
 const noneText = '[]';
 const nothing: Json = Object.freeze({});
 
-export function encodeEvent(event: Event): EventRow {
+export function encodeEvent(event: StoredEvent): EventRow {
   const {
     id,
     seq,
@@ -115,9 +115,9 @@ export function encodeEvent(event: Event): EventRow {
 }
 
 /** Frozen at every depth: what is put into it is frozen first, so that nothing of an event is walked through again. */
-export function decodeEvent(row: StoredEventRow): Event {
+export function decodeEvent(row: StoredEventRow): StoredEvent {
   const { own, custom } = decodeCustom(row.custom_metadata);
-  const event: Event = {
+  const event: StoredEvent = {
     id: row.id,
     seq: row.seq,
     turnId: '',
@@ -137,7 +137,7 @@ export function decodeEvent(row: StoredEventRow): Event {
   if (row.error_code !== null) event.errorCode = row.error_code;
   if (row.error_message !== null) event.errorMessage = row.error_message;
   if (row.interrupted !== null) event.interrupted = Boolean(row.interrupted);
-  if (row.usage_metadata !== null) event.usage = frozenJson(row.usage_metadata) as NonNullable<Event['usage']>;
+  if (row.usage_metadata !== null) event.usage = frozenJson(row.usage_metadata) as NonNullable<StoredEvent['usage']>;
   if (row.citation_metadata !== null) event.citationMetadata = frozenJson(row.citation_metadata) as Json;
   if (row.grounding_metadata !== null) event.groundingMetadata = frozenJson(row.grounding_metadata) as Json;
   if (custom !== undefined) event.customMetadata = deepFreeze(custom);

@@ -1,7 +1,7 @@
 import { checkOptions, flag, isEmpty, LazyMap, newId } from '../../base/index.ts';
 import type { SessionSummary } from '../../contracts/index.ts';
 import { MemoryJournal } from '../../session/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 import { applyDelta, joinState, noState } from '../log/index.ts';
 import type { MemoryApp, MemorySession, MemoryUser, StateValues } from './in-memory-session.ts';
 import {
@@ -131,7 +131,11 @@ export class InMemorySessionService implements SessionService {
     for (const id of [key.id, ...below.found]) sessions.delete(id);
   }
 
-  async append(key: SessionKey, events: readonly Event[], options?: AppendOptions): Promise<readonly Event[]> {
+  async append(
+    key: SessionKey,
+    events: readonly StoredEvent[],
+    options?: AppendOptions,
+  ): Promise<readonly StoredEvent[]> {
     storeInput.append(events, options);
     const session = this.#get(key);
     const lastSeq = session.events.length;

@@ -1,7 +1,7 @@
 import type { LazyMap } from '../../base/index.ts';
 import { isEmpty, Pace } from '../../base/index.ts';
 import type { SessionSummary } from '../../contracts/index.ts';
-import type { Event, OpenTurnChange } from '../log/index.ts';
+import type { OpenTurnChange, StoredEvent } from '../log/index.ts';
 import { applyDelta, joinState, noState, openCallChanges, openTurnChange, openTurnOf } from '../log/index.ts';
 import { EventIds } from './event-ids.ts';
 import { Cuts, effectiveEvents, OpenCallFold } from './rewound.ts';
@@ -60,7 +60,7 @@ export interface MemorySession {
   readonly createdAt: number;
   updatedAt: number;
   /** `events[n]` has seq n + 1. */
-  events: Event[];
+  events: StoredEvent[];
   /** Of its events; undefined: they are so few that they are looked through. */
   ids: EventIds | undefined;
   readonly open: LazyMap<string, { name: string; seq: number; at: number }>;
@@ -80,9 +80,9 @@ export interface MemoryApp {
 }
 
 /** Appends events at the end of the log; partial ones are not stored. @returns what was stored */
-export function storeEvents(session: MemorySession, events: readonly Event[]): Event[] {
+export function storeEvents(session: MemorySession, events: readonly StoredEvent[]): StoredEvent[] {
   const lastSeq = session.events.length;
-  const stored: Event[] = [];
+  const stored: StoredEvent[] = [];
   for (const event of events) if (!event.partial) stored.push(sealEvent(event, lastSeq + stored.length + 1));
   if (stored.length > 0) commit(session, stored);
   return stored;
@@ -91,18 +91,18 @@ export function storeEvents(session: MemorySession, events: readonly Event[]): E
 /** Events of a log whose ids are not kept beside them. */
 const FEW = 16;
 
-function idsOf(events: readonly Event[]): EventIds {
+function idsOf(events: readonly StoredEvent[]): EventIds {
   const ids = new EventIds();
   for (const { id, seq } of events) ids.add(id, seq);
   return ids;
 }
 
 /** Takes the ids of new events, all or none. */
-function takeIds(session: MemorySession, stored: readonly Event[]): void {
+function takeIds(session: MemorySession, stored: readonly StoredEvent[]): void {
   const { events, key } = session;
   if (!session.ids && events.length + stored.length <= FEW) {
     for (const [at, { id }] of stored.entries()) {
-      const isTaken = (other: Event) => other.id === id;
+      const isTaken = (other: StoredEvent) => other.id === id;
       if (events.some(isTaken) || stored.slice(0, at).some(isTaken)) throw storeRefusal.eventExists(key, id);
     }
     return;
@@ -117,7 +117,7 @@ function takeIds(session: MemorySession, stored: readonly Event[]): void {
 }
 
 /** Nothing in here fails but the check at its start: a batch is stored whole or not at all. */
-function commit(session: MemorySession, stored: readonly Event[]): void {
+function commit(session: MemorySession, stored: readonly StoredEvent[]): void {
   const { events } = session;
   takeIds(session, stored);
   for (const event of stored) events.push(event);
@@ -135,7 +135,7 @@ function commit(session: MemorySession, stored: readonly Event[]): void {
 }
 
 /** Brings the mark of the open turn up to events that were added. */
-function markTurn(session: MemorySession, added: readonly Event[]): void {
+function markTurn(session: MemorySession, added: readonly StoredEvent[]): void {
   const change = openTurnChange(added);
   if (!change) return;
   const agent = change.kind === 'unknown' ? openTurnOf(effectiveEvents(session.events)) : openedAt(change);
@@ -160,7 +160,7 @@ export class Copied {
   /** `markers`: the rewinds among the events. `ids`: those of all events, where they are known. */
   constructor(
     initialState: Readonly<StateValues>,
-    markers: readonly Event[],
+    markers: readonly StoredEvent[],
     { pages, ids }: { pages?: SettlePages | undefined; ids?: EventIds | undefined } = {},
   ) {
     this.state = { ...initialState };
@@ -171,7 +171,7 @@ export class Copied {
   }
 
   /** The next of them. */
-  take(events: readonly Event[]): void {
+  take(events: readonly StoredEvent[]): void {
     foldState(this.state, events);
     if (!this.#areIdsKnown) {
       for (const { id, seq } of events) if (!this.ids.add(id, seq)) this.twice ??= id;
@@ -187,20 +187,20 @@ const PAGE = 128;
 
 /** Others of the process are let in on the way. */
 export async function copyInPages(
-  events: readonly Event[],
+  events: readonly StoredEvent[],
   initialState: Readonly<StateValues>,
   known: { pages: SettlePages | undefined; ids: EventIds | undefined },
 ): Promise<Copied> {
-  const markers: Event[] = [];
+  const markers: StoredEvent[] = [];
   await inPages(events, (page) => markers.push(...page.filter(isMarker)));
   const copied = new Copied(initialState, markers, known);
   await inPages(events, (page) => copied.take(page));
   return copied;
 }
 
-export const isMarker = ({ actions }: Event): boolean => actions.rewound !== undefined;
+export const isMarker = ({ actions }: StoredEvent): boolean => actions.rewound !== undefined;
 
-async function inPages(events: readonly Event[], work: (page: readonly Event[]) => void): Promise<void> {
+async function inPages(events: readonly StoredEvent[], work: (page: readonly StoredEvent[]) => void): Promise<void> {
   const pace = new Pace();
   for (let at = 0; at < events.length; at += PAGE) {
     work(events.slice(at, at + PAGE));
@@ -210,7 +210,7 @@ async function inPages(events: readonly Event[], work: (page: readonly Event[]) 
 }
 
 /** @param events of another log, in a list of their own, for a session that has none */
-export function addCopies(session: MemorySession, events: Event[], { ids, calls }: Copied): void {
+export function addCopies(session: MemorySession, events: StoredEvent[], { ids, calls }: Copied): void {
   session.events = events;
   session.ids = ids;
   const at = session.updatedAt;
@@ -220,7 +220,7 @@ export function addCopies(session: MemorySession, events: Event[], { ids, calls 
 }
 
 /** Brings the index of open calls up to events that were added. */
-function indexCalls(session: MemorySession, added: readonly Event[]): void {
+function indexCalls(session: MemorySession, added: readonly StoredEvent[]): void {
   if (!added.some(concernsCalls)) return;
   let events = added;
   if (added.some(({ actions }) => actions.rewound)) {
@@ -236,14 +236,14 @@ function indexCalls(session: MemorySession, added: readonly Event[]): void {
   }
 }
 
-function concernsCalls({ content, actions }: Event): boolean {
+function concernsCalls({ content, actions }: StoredEvent): boolean {
   if (actions.rewound) return true;
   if (!content) return false;
   for (const { type } of content.parts) if (type === 'function_call' || type === 'function_response') return true;
   return false;
 }
 
-export function recordOf(session: MemorySession, events: readonly Event[]): SessionRecord {
+export function recordOf(session: MemorySession, events: readonly StoredEvent[]): SessionRecord {
   const { title } = session;
   const record: SessionRecord = {
     key: session.key,

@@ -1,16 +1,16 @@
 import { setOwn } from '../../contracts/index.ts';
-import type { Event, OpenedCall, Rewound } from '../log/index.ts';
+import type { OpenedCall, Rewound, StoredEvent } from '../log/index.ts';
 import { openCallChanges } from '../log/index.ts';
 import { foldState } from './store-rules.ts';
 
 /** The marker of an event, if it is one. */
-export function rewoundBy(event: Event): Rewound | undefined {
+export function rewoundBy(event: StoredEvent): Rewound | undefined {
   return event.actions.rewound;
 }
 
 /** The events of a whole log that still count, the markers of rewinds among them, in order. */
-export function effectiveEvents(events: readonly Event[]): Event[] {
-  const effective: Event[] = [];
+export function effectiveEvents(events: readonly StoredEvent[]): StoredEvent[] {
+  const effective: StoredEvent[] = [];
   for (const event of events) {
     const marker = rewoundBy(event);
     if (marker) while ((effective.at(-1)?.seq ?? 0) > marker.through) effective.pop();
@@ -34,7 +34,7 @@ export class Cuts {
   }
 
   /** Those that count, markers among them. */
-  counting(events: readonly Event[]): readonly Event[] {
+  counting(events: readonly StoredEvent[]): readonly StoredEvent[] {
     const [first, last] = [events[0]?.seq ?? 0, events.at(-1)?.seq ?? 0];
     const spans = this.#spans.filter(({ from, to }) => from < last && first < to);
     if (spans.length === 0) return events;
@@ -48,7 +48,7 @@ export class OpenCallFold {
   #agent: string | undefined;
   #isTurnOpen = false;
 
-  add(events: readonly Event[]): void {
+  add(events: readonly StoredEvent[]): void {
     const { opened, closed } = openCallChanges(events);
     for (const callId of closed) this.#open.delete(callId);
     for (const call of opened) {
@@ -78,7 +78,7 @@ export class OpenCallFold {
  */
 export function deltaBackTo(
   initialState: Readonly<Record<string, unknown>>,
-  events: readonly Event[],
+  events: readonly StoredEvent[],
   through: number,
 ): Record<string, unknown> {
   const now = { ...initialState };

@@ -1,5 +1,5 @@
 import type { SessionSummary } from '../../contracts/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 
 /** Names one session. Each part is one safe segment. */
 export interface SessionKey {
@@ -22,7 +22,7 @@ export interface SessionRecord {
   readonly createdAt: number;
   readonly updatedAt: number;
   /** Those that were asked for, in seq order, deep-frozen. */
-  readonly events: readonly Event[];
+  readonly events: readonly StoredEvent[];
 }
 
 /** The right to run a session. Whoever holds it appends with its `epoch`; all earlier epochs are fenced. */
@@ -32,18 +32,18 @@ export interface Lease {
   /** `app:` and `user:` state as it is now: other sessions may have changed it. */
   readonly shared: Readonly<Record<string, unknown>>;
   /** What was appended as it was taken; absent: nothing was, since the log stood elsewhere. */
-  readonly stored?: readonly Event[];
+  readonly stored?: readonly StoredEvent[];
   release(): Promise<void>;
   /**
    * Appends under the lease and gives it back, in one transaction. Absent: the store does one after the other.
    * @throws CoxswainError as `append`: nothing is stored then, and the lease is held still
    */
-  releaseWith?(events: readonly Event[]): Promise<readonly Event[]>;
+  releaseWith?(events: readonly StoredEvent[]): Promise<readonly StoredEvent[]>;
 }
 
 /** What is appended with the taking of a lease, in one transaction, where the log stands at `expectedSeq`. */
 export interface LeaseAppend {
-  events: readonly Event[];
+  events: readonly StoredEvent[];
   expectedSeq: number;
 }
 
@@ -56,16 +56,16 @@ export interface AppendOptions {
 
 /** What ends a copy of a session, given all of it. */
 export interface Settle {
-  (copy: SessionRecord): readonly Event[];
+  (copy: SessionRecord): readonly StoredEvent[];
   /** The same for whoever copies page by page: what has this needs no more than a page of the log in memory. */
   inPages?(initialState: SessionRecord['initialState']): SettlePages;
 }
 
 export interface SettlePages {
   /** The next events of the log, and those of them that no later rewind has cut. */
-  see(events: readonly Event[], counting: readonly Event[]): void;
+  see(events: readonly StoredEvent[], counting: readonly StoredEvent[]): void;
   /** Once all are seen; again where the transaction had to be. */
-  end(): readonly Event[];
+  end(): readonly StoredEvent[];
 }
 
 export interface ForkOptions {
@@ -128,7 +128,7 @@ export interface RestoredSession {
   /** Own keys only, no prefix. */
   initialState: Readonly<Record<string, unknown>>;
   /** All of the log, from seq 1. */
-  events: readonly Event[];
+  events: readonly StoredEvent[];
 }
 
 /**
@@ -181,7 +181,7 @@ export interface SessionService {
    * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`, `ABORTED / E_FENCED | E_SESSION_CONFLICT`,
    *   `ALREADY_EXISTS / E_EVENT_EXISTS` (details.id; nothing of the batch is stored)
    */
-  append(key: SessionKey, events: readonly Event[], options?: AppendOptions): Promise<readonly Event[]>;
+  append(key: SessionKey, events: readonly StoredEvent[], options?: AppendOptions): Promise<readonly StoredEvent[]>;
   /**
    * Adds a session with a whole log. Shared state stays as it is, whatever the log did to it. Absent: such a session
    * can be imported only if its log leaves shared state alone.

@@ -1,5 +1,5 @@
 import { subagentSessionId } from '../../gate/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 
 /** First and last of the texts that the ids of a session's sub-agents lie between. */
 export function idsBelow(id: string): readonly [string, string] {
@@ -21,7 +21,7 @@ export class SessionsBelow {
   }
 
   /** Takes events of the log of a session: the root's, then of each that was found. */
-  see(callersId: string, events: readonly Event[]): void {
+  see(callersId: string, events: readonly StoredEvent[]): void {
     for (const { content } of events) {
       for (const part of content?.parts ?? []) {
         if (part.type !== 'function_call') continue;

@@ -1,4 +1,4 @@
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 import { abandoned, Chain, createEvent, Fold, responseEvent } from '../log/index.ts';
 import { effectiveEvents } from './rewound.ts';
 import type { SessionRecord, SessionService, Settle, SettlePages } from './session-service.ts';
@@ -30,7 +30,7 @@ class Settling implements SettlePages {
     this.#chain = isChained ? new Chain() : undefined;
   }
 
-  see(events: readonly Event[], counting: readonly Event[]): void {
+  see(events: readonly StoredEvent[], counting: readonly StoredEvent[]): void {
     if (this.#chain) this.#chain = chainAfter(this.#chain, events);
     for (const event of counting) {
       if (event.actions.turn && this.#fold.at - this.#since >= EVERY) this.#begin();
@@ -38,7 +38,7 @@ class Settling implements SettlePages {
     }
   }
 
-  end(): readonly Event[] {
+  end(): readonly StoredEvent[] {
     if (this.#fold.open.size === 0) return [];
     const end = endOfAll(this.#fold, '', 'the session was forked', false);
     return this.#chain ? this.#chain.link(end) : end;
@@ -53,7 +53,7 @@ class Settling implements SettlePages {
 }
 
 /** Holds none of these events, whether they are linked or not. */
-function chainAfter(chain: Chain, events: readonly Event[]): Chain {
+function chainAfter(chain: Chain, events: readonly StoredEvent[]): Chain {
   for (const event of events) chain.see(event);
   return new Chain(chain.state);
 }
@@ -63,7 +63,7 @@ function chainAfter(chain: Chain, events: readonly Event[]): Chain {
  * @param agent who ends a turn that nobody is in
  * @param mayHaveRun false: of a copy, in which none of the calls was ever started
  */
-export function endOfAll(fold: Fold, agent: string, reason: string, mayHaveRun?: false): Event[] {
+export function endOfAll(fold: Fold, agent: string, reason: string, mayHaveRun?: false): StoredEvent[] {
   const origin = { streamId: '', invocationId: '' };
   // Leaf first: what was asked last is closed first.
   const events = [...fold.open.values()]

@@ -15,7 +15,7 @@ import {
   text,
 } from '../../base/index.ts';
 import { assertSafeId } from '../../contracts/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 import type { AppendOptions, ForkOptions, SessionKey } from './session-service.ts';
 
 // What every store looks at before it does anything. Numbers are the matter of `wholeNumber`.
@@ -51,7 +51,7 @@ export const storeInput = {
   search: (options: { limit?: number }): void =>
     checkOptions<typeof options>(options, 'search: options', { limit: anything }),
   fork: (options: ForkOptions): void => checkOptions<ForkOptions>(options, 'fork: options', forkShape),
-  append: (events: readonly Event[], options: AppendOptions | undefined): void => {
+  append: (events: readonly StoredEvent[], options: AppendOptions | undefined): void => {
     if (options !== undefined && !isProper(options, appendShape))
       checkOptions<AppendOptions>(options, 'append: options', appendShape);
     checkIs(events, 'append: events', list);
@@ -84,7 +84,7 @@ function isProper(options: object, shape: object): boolean {
 const texts = ['turnId', 'invocationId', 'streamId', 'path', 'author'] as const;
 
 /** What storing and indexing it reads: what else is in it is JSON, and is checked as such. */
-function faultOf(event: Event): string | undefined {
+function faultOf(event: StoredEvent): string | undefined {
   if (!isObject(event)) return ' is no object';
   for (let at = 0; at < texts.length; at++) {
     const field = texts[at] as (typeof texts)[number];

@@ -1,6 +1,6 @@
 import { kindOf } from '../../base/index.ts';
 import { CoxswainError, deepFreeze, MAX_JSON_DEPTH, setOwn } from '../../contracts/index.ts';
-import type { Event } from '../log/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 import { applyDelta, noDelta, noEffects, noIds, splitDelta, stateValue, storedDelta } from '../log/index.ts';
 import type { SessionKey } from './session-service.ts';
 
@@ -37,7 +37,7 @@ export function splitInitial(state: Readonly<Record<string, unknown>> = {}): Spl
  * itself is taken over unless it is frozen already.
  * @throws CoxswainError `INVALID_ARGUMENT / E_ID | E_NOT_JSON | E_TOO_DEEP`
  */
-export function sealEvent(given: Event, seq: number): Event {
+export function sealEvent(given: StoredEvent, seq: number): StoredEvent {
   try {
     return sealed(given, seq);
   } catch (error) {
@@ -47,11 +47,11 @@ export function sealEvent(given: Event, seq: number): Event {
 }
 
 /** A sealed event at another place in the log. */
-export function placeEvent(event: Event, seq: number): Event {
+export function placeEvent(event: StoredEvent, seq: number): StoredEvent {
   return Object.freeze({ ...event, seq });
 }
 
-function sealed(given: Event, seq: number): Event {
+function sealed(given: StoredEvent, seq: number): StoredEvent {
   checkEventId(given.id);
   if (given.invocationId.length > MAX_EVENT_ID) throw tooLong(given, 'invocation', given.invocationId);
   let event = given;
@@ -76,12 +76,12 @@ function sealed(given: Event, seq: number): Event {
 }
 
 /** Open calls are indexed by their id: as a JSON string, it fits into a key of every database. */
-function checkCallId(event: Event, id: string): void {
+function checkCallId(event: StoredEvent, id: string): void {
   if (id.length * 6 + 2 <= MAX_EVENT_ID || JSON.stringify(id).length <= MAX_EVENT_ID) return;
   throw tooLong(event, 'call', id);
 }
 
-function tooLong(event: Event, what: string, id: string): CoxswainError {
+function tooLong(event: StoredEvent, what: string, id: string): CoxswainError {
   const start = JSON.stringify(id.slice(0, 40));
   return new CoxswainError(
     'INVALID_ARGUMENT',
@@ -155,7 +155,7 @@ function sealMember(member: unknown, depth: number): string | undefined {
   }
 }
 
-function notJson(event: Event, fault: string): CoxswainError {
+function notJson(event: StoredEvent, fault: string): CoxswainError {
   const details = { id: event.id };
   if (fault.endsWith(TOO_DEEP)) {
     const place = fault.slice(0, 80);
@@ -169,7 +169,7 @@ function notJson(event: Event, fault: string): CoxswainError {
  * The deltas of a batch as one, by scope; undefined if there is nothing. Events with `iso` are skipped: their agent
  * ran as a tool, and the response of that call carries what the session gets.
  */
-export function batchDelta(events: readonly Event[]): SplitState | undefined {
+export function batchDelta(events: readonly StoredEvent[]): SplitState | undefined {
   let merged: Record<string, unknown> | undefined;
   for (const event of events) {
     if (event.iso !== undefined) continue;
@@ -183,13 +183,13 @@ export function batchDelta(events: readonly Event[]): SplitState | undefined {
 }
 
 /** Advances a session's own state over events, as appending them did. */
-export function foldState(state: Record<string, unknown>, events: readonly Event[]): void {
+export function foldState(state: Record<string, unknown>, events: readonly StoredEvent[]): void {
   const delta = batchDelta(events);
   if (delta) applyDelta(state, delta.session);
 }
 
 /** What the newest update of the session's title says; undefined if none does. */
-export function titleChange(events: readonly Event[]): string | null | undefined {
+export function titleChange(events: readonly StoredEvent[]): string | null | undefined {
   let title: string | null | undefined;
   for (const { actions } of events) {
     if (actions.config === undefined || !Object.hasOwn(actions.config, 'title')) continue;

@@ -1,5 +1,5 @@
 import { isObject } from '../../base/index.ts';
-import type { ConfirmationRequest, PendingRequest, ToolDescriptor } from '../../contracts/index.ts';
+import type { ConfirmationRequest, ReportedRequest, ToolDescriptor } from '../../contracts/index.ts';
 
 /** What is known of a tool that is the agent's own; the digest is of all of its description. */
 export type AnnouncedTool = Partial<ToolDescriptor> & { readonly digest?: string };
@@ -19,7 +19,7 @@ export function announcing(tool: AnnouncedTool | undefined, asked: HookQuestion 
 }
 
 /** What a request says of its call. An executor may be another program: members are its word, none of them is checked. */
-export function announcedIn({ context }: Pick<PendingRequest, 'context'>): AnnouncedCall {
+export function announcedIn({ context }: Pick<ReportedRequest, 'context'>): AnnouncedCall {
   const { tool, asked } = context ?? {};
   return { ...(isAnnouncedTool(tool) ? { tool } : {}), ...(isObject(asked) ? { asked } : {}) };
 }

@@ -4,8 +4,8 @@ import type {
   AgentSession,
   ExecutorSession,
   ExecutorStreamOptions,
-  PendingRequest,
   PermissionMode,
+  ReportedRequest,
   SessionInput,
   StreamEndEvent,
   ToolApprovalInput,
@@ -63,7 +63,7 @@ export interface PipeableSession extends ExecutorSession {
     queue: StreamQueue<AgentEvent>,
   ): Promise<StreamEndEvent>;
   /** What `pending()` has of the call with this id, or of the one that a question with this id is about. */
-  [openNow](requestId: string): Promise<PendingRequest | undefined>;
+  [openNow](requestId: string): Promise<ReportedRequest | undefined>;
   /**
    * Takes the session for a turn of several streams, over what happens between them. Returns what gives it back.
    * @throws CoxswainError `ABORTED / E_SESSION_BUSY` while anybody else runs it
@@ -79,7 +79,7 @@ export interface PipeableSession extends ExecutorSession {
     starts: readonly ToolApprovalInput[],
     streamId: string,
     queue: StreamQueue<AgentEvent>,
-  ): Promise<{ open: PendingRequest[]; isNews: boolean }>;
+  ): Promise<{ open: ReportedRequest[]; isNews: boolean }>;
 }
 
 /** How a session is taken for a turn of several streams. */
@@ -144,7 +144,7 @@ export function isPipeable(session: AgentSession): session is PipeableSession {
 }
 
 /** What is open under an id of a request, of its call, or of any question about that call. */
-export async function openRequest(session: AgentSession, id: string): Promise<PendingRequest | undefined> {
+export async function openRequest(session: AgentSession, id: string): Promise<ReportedRequest | undefined> {
   if (isPipeable(session)) return session[openNow](id);
   const call = callIdOf(id);
   return (await session.pending()).find(({ requestId, callId }) => requestId === id || callId === call);

@@ -1,7 +1,7 @@
 import type {
   AgentErrorEvent,
   AgentEvent,
-  PendingRequest,
+  ReportedRequest,
   StreamEndEvent,
   StreamEndReason,
   Usage,
@@ -75,7 +75,7 @@ export class StreamSummary {
     return this.end?.reason === 'input_required' || this.end?.data.transfer !== undefined;
   }
 
-  get pending(): PendingRequest[] {
+  get pending(): ReportedRequest[] {
     return this.end?.data.pending ?? [];
   }
 

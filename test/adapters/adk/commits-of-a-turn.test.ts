@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSqlite } from '../../../src/adapters/stores/sql/open-sqlite.ts';
 import { allowAll, createHost, fromAgent, LlmAgent } from '../../../src/index.ts';
-import type { Event, Lease, SessionService } from '../../../src/runtime/index.ts';
+import type { Lease, SessionService, StoredEvent } from '../../../src/runtime/index.ts';
 import { ScriptedModel } from '../../../src/testing/index.ts';
 
 let folder: string;
@@ -20,9 +20,9 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const wordOf = ({ actions, content }: Event) =>
+const wordOf = ({ actions, content }: StoredEvent) =>
   actions.turn ? 'input' : actions.end ? 'end' : actions.started ? 'start' : (content?.parts[0]?.type ?? 'other');
-const words = (events: readonly Event[]) => events.map(wordOf).join('+');
+const words = (events: readonly StoredEvent[]) => events.map(wordOf).join('+');
 
 /** The store, and a line for each transaction that changes it. */
 function noting(): { noted: SessionService; lines: string[] } {

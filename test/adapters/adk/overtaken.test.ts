@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { AgentEvent, ToolContract } from '../../../src/contracts/index.ts';
 import { fromAgent, InMemorySessionService } from '../../../src/index.ts';
-import type { Event } from '../../../src/runtime/index.ts';
+import type { StoredEvent } from '../../../src/runtime/index.ts';
 import { createEvent } from '../../../src/runtime/index.ts';
 import { all, bot, door, endOf, follow, hostOf, ofType, policyOf, refusal, slowTool, tool } from '../../host/kit.ts';
 
 /** A store in which the first append that `holds` waits on its way until it is let go: others overtake it. */
 class SlowRoad extends InMemorySessionService {
-  holds: (event: Event) => boolean = () => false;
+  holds: (event: StoredEvent) => boolean = () => false;
   holdsLease = false;
   readonly waiting = door();
   readonly go = door();
@@ -70,7 +70,7 @@ test('MUT-R4 a result of a call that was answered elsewhere while it ran is drop
   const running = follow(session, 'go');
   const { callId } = await work.started;
   const call = await running.seen('tool_request');
-  const other: Partial<Event> = { turnId: call.turnId ?? '', author: 'bot' };
+  const other: Partial<StoredEvent> = { turnId: call.turnId ?? '', author: 'bot' };
   const part = { type: 'function_response' as const, id: callId, name: 'work', response: { content: 'theirs' } };
   const answer = createEvent({
     ...other,

@@ -14,7 +14,7 @@ import {
   SequentialAgent,
   textOf,
 } from '../../../src/index.ts';
-import type { Event } from '../../../src/runtime/index.ts';
+import type { StoredEvent } from '../../../src/runtime/index.ts';
 import { createEvent, decodeEvent, encodeEvent, exitLoopTool } from '../../../src/runtime/index.ts';
 import { ScriptedModel } from '../../../src/testing/index.ts';
 import { all, bot, door, ofType, only, ownTool, say, tool } from '../../host/kit.ts';
@@ -185,7 +185,7 @@ test('a log keeps a thread only where it is not that of the event, and says what
     iso: '/1/2/call',
     usage: {},
   });
-  const shown = [older, isolated].flatMap((event: Event) => project('s', event));
+  const shown = [older, isolated].flatMap((event: StoredEvent) => project('s', event));
   expect(shown.map(({ threadId }) => threadId)).toEqual(['wide.b', 'wide.b', '/1/2/call']);
 });
 

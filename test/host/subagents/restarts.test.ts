@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PendingRequest } from '../../../src/contracts/index.ts';
+import type { ReportedRequest } from '../../../src/contracts/index.ts';
 import {
   allowAll,
   createHost,
@@ -16,7 +16,7 @@ import { askExpert, team } from './kit.ts';
 
 const asks = policyOf({ pay: 'ask_user', ship: 'ask_user' });
 
-function idOf(open: readonly PendingRequest[], name: string): string {
+function idOf(open: readonly ReportedRequest[], name: string): string {
   const found = open.find((request) => request.name === name);
   if (!found) throw new Error(`${name} is not open: ${open.map((request) => request.name).join()}`);
   return found.requestId;

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { AgentEvent, PendingRequest, StreamEndEvent, ToolResult } from '../../../src/contracts/index.ts';
+import type { AgentEvent, ReportedRequest, StreamEndEvent, ToolResult } from '../../../src/contracts/index.ts';
 import { CoxswainError } from '../../../src/contracts/index.ts';
 import type { CallersStream } from '../../../src/host/frame/handle.ts';
 import type { HostedSession } from '../../../src/host/hosted/hosted-session.ts';
@@ -18,7 +18,7 @@ type Child = ReturnType<typeof childOf>;
 function childOf(id: string, streams: object[][] = [], more: object = {}) {
   const told: unknown[][] = [];
   const given: unknown[][] = [];
-  const state = { pending: [] as PendingRequest[], log: [] as object[] };
+  const state = { pending: [] as ReportedRequest[], log: [] as object[] };
   const session = {
     id,
     inner: {
@@ -67,7 +67,7 @@ function teamOf({
   maxDepth = undefined as number | undefined,
   outputSchema = undefined as object | undefined,
 }: {
-  open?: PendingRequest[];
+  open?: ReportedRequest[];
   children?: Record<string, Child | Error>;
   history?: object[];
   capabilities?: string[];
@@ -99,10 +99,10 @@ function teamOf({
     frame: {
       depth,
       options: { prices: undefined },
-      toolOf: ({ name }: PendingRequest) => (name === 'expert' ? expert : undefined),
+      toolOf: ({ name }: ReportedRequest) => (name === 'expert' ? expert : undefined),
       requesterOf: () => ({ id: 'ann' }),
       warn: (...said: unknown[]) => void warnings.push(said),
-      openSubagent: async (_: unknown, { requestId }: PendingRequest, callersId: string, create: boolean) => {
+      openSubagent: async (_: unknown, { requestId }: ReportedRequest, callersId: string, create: boolean) => {
         opened.push([`${callersId}/${requestId}`, create]);
         const child = children[requestId];
         if (child instanceof Error) throw child;
@@ -266,7 +266,7 @@ describe('calls of sub-agents', () => {
       made.of(of('c', { kind: 'elicitation' })),
       made.of(call()),
     ]).toEqual([...['expert', undefined, undefined]]);
-    const can = (request: PendingRequest, from = made) => from.of(request)?.isResumable ?? false;
+    const can = (request: ReportedRequest, from = made) => from.of(request)?.isResumable ?? false;
     expect([can(of('c')), can(of('c', { started: false })), can(call({ started: true }))]).toEqual([
       true,
       false,

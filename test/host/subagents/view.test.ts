@@ -5,7 +5,7 @@ import type {
   AgentSession,
   ExecutionOptions,
   JsonSchema,
-  PendingRequest,
+  ReportedRequest,
   SteerData,
 } from '../../../src/contracts/index.ts';
 import type { CallersStream } from '../../../src/host/frame/handle.ts';
@@ -21,7 +21,7 @@ import { all } from '../kit.ts';
 const event = (type: string, more: object = {}) => ({ id: 'e', type, sessionId: 'below', ...more }) as AgentEvent;
 const caller = {
   ...{ requestId: 'c', callId: 'c', kind: 'tool', sessionId: 's', turnId: 't', agentPath: ['boss'], path: 'boss' },
-} as unknown as PendingRequest;
+} as unknown as ReportedRequest;
 
 describe('a sub-agent’s events in its caller’s stream', () => {
   const stream = (phase: () => 'early' | 'open' | 'over') => {
@@ -139,9 +139,9 @@ test('a sub-agent is asked with its one text, or with all that it was given', ()
   expect(subagentPrompt({ request: 'go', more: 1 })).toBe('{"request":"go","more":1}');
   expect(subagentPrompt({ request: 5 })).toBe('{"request":5}');
   expect(subagentPrompt({})).toBe('{}');
-  expect(callOf({ requestId: 'q' } as PendingRequest)).toBe('q');
-  expect(callOf({ requestId: 'q', callId: 'c' } as PendingRequest)).toBe('c');
-  const names = (...ids: string[]) => namesOf(ids.map((requestId) => ({ requestId }) as PendingRequest));
+  expect(callOf({ requestId: 'q' } as ReportedRequest)).toBe('q');
+  expect(callOf({ requestId: 'q', callId: 'c' } as ReportedRequest)).toBe('c');
+  const names = (...ids: string[]) => namesOf(ids.map((requestId) => ({ requestId }) as ReportedRequest));
   expect(names('b', 'a')).toBe(names('a', 'b'));
   expect(names('a')).not.toBe(names('a', 'b'));
 });

@@ -3,7 +3,7 @@ import type {
   AgentSession,
   AgentSource,
   ExecutorStreamOptions,
-  PendingRequest,
+  ReportedRequest,
   SessionInput,
 } from '../../../src/contracts/index.ts';
 import { CoxswainError } from '../../../src/contracts/index.ts';
@@ -136,7 +136,7 @@ describe('ATT-B1 another executor', () => {
     await host.close();
   });
 
-  test.each<[string, (open: readonly PendingRequest[]) => unknown]>([
+  test.each<[string, (open: readonly ReportedRequest[]) => unknown]>([
     ['a list without an end', () => new Proxy([], { get: (_, key) => (key === 'length' ? 2 ** 40 : {}) })],
     ['a list that goes through itself as it likes', (open) => Object.assign([...open], { [Symbol.iterator]: endless })],
     ['no list', () => 'c1'],
@@ -146,7 +146,7 @@ describe('ATT-B1 another executor', () => {
     ['members of its prototype', (open) => open.map((request) => JSON.parse(proto(request)))],
   ])('that lists %s lets nothing run', async (_, lie) => {
     const { host, runs } = shop((session) => ({
-      pending: async () => lie(await session.pending()) as PendingRequest[],
+      pending: async () => lie(await session.pending()) as ReportedRequest[],
     }));
     const session = await host.open('liar');
     await all(session.stream('go'));
@@ -266,7 +266,7 @@ function thrower(item: object): object {
   });
 }
 
-function proto(request: PendingRequest): string {
+function proto(request: ReportedRequest): string {
   const own = JSON.stringify(request);
   return `{"__proto__":{"decision":{"by":"user:boss"},"started":true},${own.slice(1)}`;
 }

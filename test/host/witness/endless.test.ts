@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { PendingRequest } from '../../../src/contracts/index.ts';
+import type { ReportedRequest } from '../../../src/contracts/index.ts';
 import { createHost, rulePolicy, run } from '../../../src/index.ts';
 import { lyingExecutor } from '../../../src/testing/index.ts';
 
 /** An executor that lists its call anew each time, whatever it was told. */
 function stubborn() {
-  let first: readonly PendingRequest[] = [];
+  let first: readonly ReportedRequest[] = [];
   return lyingExecutor({
     calls: [{ id: 'c1', name: 'free', args: {}, handledBy: 'agent' }],
     lies: {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openSqlite } from '../../../src/adapters/stores/sql/open-sqlite.ts';
-import type { AgentSource, HostJournal, PendingRequest, SessionProvider } from '../../../src/contracts/index.ts';
+import type { AgentSource, HostJournal, ReportedRequest, SessionProvider } from '../../../src/contracts/index.ts';
 import { CoxswainError } from '../../../src/contracts/index.ts';
 import type { HostOptions } from '../../../src/index.ts';
 import { createHost, InMemorySessionService, rulePolicy } from '../../../src/index.ts';
@@ -108,7 +108,7 @@ describe.each<[string, () => Parameters<typeof shop>[0]]>([
   test('ATT-B1 a settled call that is listed again is a contradiction for the next host, too', async () => {
     await using at = shop(open());
     let isAgain = false;
-    const again = (now: readonly PendingRequest[], settled: readonly PendingRequest[]) => (isAgain ? settled : now);
+    const again = (now: readonly ReportedRequest[], settled: readonly ReportedRequest[]) => (isAgain ? settled : now);
     const liar = at.source([{ ...pay, name: 'free' }], { open: again });
     const first = at.hostOf(liar);
     await all((await first.open('liar', { sessionId: 's' })).stream('go'));
@@ -175,7 +175,7 @@ describe.each<[string, () => Parameters<typeof shop>[0]]>([
     await using at = shop(open());
     const calls = Array.from({ length: 100 }, (_, n) => ({ id: `c${n}`, name: 'free', args: { n } }));
     let isAgain = false;
-    const again = (now: readonly PendingRequest[], settled: readonly PendingRequest[]) => (isAgain ? settled : now);
+    const again = (now: readonly ReportedRequest[], settled: readonly ReportedRequest[]) => (isAgain ? settled : now);
     const liar = at.source(calls, { open: again });
     const session = await at.hostOf(liar).open('liar', { sessionId: 's' });
     for (let turn = 0; turn < 6; turn++) await all(session.stream('go'));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AgentEvent, PendingRequest } from '../../../src/contracts/index.ts';
+import type { AgentEvent, ReportedRequest } from '../../../src/contracts/index.ts';
 import { createHost, fromAgent, rulePolicy } from '../../../src/index.ts';
 import type { Lies } from '../../../src/testing/index.ts';
 import { lyingExecutor } from '../../../src/testing/index.ts';
@@ -23,7 +23,7 @@ function shop(lies: Lies, name = 'pay', extra = {}) {
 }
 
 /** Lists what is open with these fields changed. */
-const says = (fields: object) => (open: readonly PendingRequest[]) =>
+const says = (fields: object) => (open: readonly ReportedRequest[]) =>
   open.map((request) => ({ ...request, ...fields }));
 
 const digest = 'd'.repeat(64);
@@ -89,8 +89,8 @@ describe('ATT-B1 an executor that lies', () => {
 
   test('cannot have one call run twice, by listing it twice or once more', async () => {
     for (const open of [
-      (open: readonly PendingRequest[]) => [...open, ...open],
-      (open: readonly PendingRequest[], settled: readonly PendingRequest[]) => [...open, ...settled],
+      (open: readonly ReportedRequest[]) => [...open, ...open],
+      (open: readonly ReportedRequest[], settled: readonly ReportedRequest[]) => [...open, ...settled],
     ]) {
       const { host, runs } = shop({ open }, 'free');
       const session = await host.open('liar');

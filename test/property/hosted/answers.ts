@@ -1,11 +1,11 @@
-import type { PendingRequest, RequestAnswer, SessionInput } from '../../../src/contracts/index.ts';
+import type { ReportedRequest, RequestAnswer, SessionInput } from '../../../src/contracts/index.ts';
 import { people, words } from './policy.ts';
 import type { World } from './world.ts';
 
 const done = { content: [{ type: 'text' as const, text: 'the client did it' }] };
 
 /** What somebody says to an open request: mostly what fits, sometimes not. */
-export function answerTo(world: World, request: PendingRequest): RequestAnswer {
+export function answerTo(world: World, request: ReportedRequest): RequestAnswer {
   const by = world.chance(0.6) ? { by: world.pick(people) ?? { id: 'u' } } : {};
   const edited = world.chance(0.15) ? { args: editedArgs(world, request.args ?? {}) } : {};
   if (request.kind === 'tool') {
@@ -33,7 +33,7 @@ function editedArgs(world: World, args: Record<string, unknown>): Record<string,
 }
 
 /** The same as an input of a stream. */
-export function inputTo(world: World, request: PendingRequest): SessionInput {
+export function inputTo(world: World, request: ReportedRequest): SessionInput {
   const { requestId } = request;
   const answer = answerTo(world, request);
   const by = answer.by ? { by: answer.by } : {};

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { AdkSession } from '../../../src/adapters/adk/index.ts';
-import type { AgentEvent, ExecutionOptions, PendingRequest, SessionInput } from '../../../src/contracts/index.ts';
+import type { AgentEvent, ExecutionOptions, ReportedRequest, SessionInput } from '../../../src/contracts/index.ts';
 import { isCoxswainError } from '../../../src/contracts/index.ts';
 import type { HostedSession } from '../../../src/host/hosted/index.ts';
 import { LiveSession } from '../../../src/runtime/index.ts';
@@ -152,7 +152,7 @@ export class Life {
   }
 
   /** Pending requests; what is shown there may be answered. */
-  async #look(handle = this.#handle): Promise<PendingRequest[]> {
+  async #look(handle = this.#handle): Promise<ReportedRequest[]> {
     const open = await handle.pending();
     for (const { requestId } of open) {
       this.world.seenIds.push(requestId);

@@ -1,4 +1,4 @@
-import type { AppendOptions, Event, Lease, SessionKey, SessionService } from '../../../src/runtime/index.ts';
+import type { AppendOptions, Lease, SessionKey, SessionService, StoredEvent } from '../../../src/runtime/index.ts';
 import { InMemorySessionService } from '../../../src/runtime/index.ts';
 import type { Random } from '../replay/random.ts';
 import { below } from '../replay/random.ts';
@@ -15,7 +15,11 @@ export class Store extends InMemorySessionService {
     this.#world = world;
   }
 
-  override async append(at: SessionKey, events: readonly Event[], options?: AppendOptions): Promise<readonly Event[]> {
+  override async append(
+    at: SessionKey,
+    events: readonly StoredEvent[],
+    options?: AppendOptions,
+  ): Promise<readonly StoredEvent[]> {
     const stored = await super.append(at, events, options);
     this.#world.log.push(...stored);
     if (at.id !== key.id) for (const event of stored) this.#world.below.add(event);
@@ -24,7 +28,7 @@ export class Store extends InMemorySessionService {
   }
 }
 
-function describe({ seq, id, author, content, actions, path }: Event): string {
+function describe({ seq, id, author, content, actions, path }: StoredEvent): string {
   const parts = content?.parts.map((part) => {
     if (part.type === 'text') return JSON.stringify(part.text.slice(0, 30));
     if (part.type === 'function_call') return `call ${part.name} ${part.id.slice(0, 8)} ${JSON.stringify(part.args)}`;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AgentEvent, GrammarChecker } from '../../../src/contracts/index.ts';
 import { createGrammarChecker } from '../../../src/contracts/index.ts';
-import type { Event } from '../../../src/runtime/index.ts';
+import type { StoredEvent } from '../../../src/runtime/index.ts';
 import type { World } from './world.ts';
 import { openRequests } from './world.ts';
 
@@ -79,7 +79,7 @@ export class Watcher {
   }
 
   /** What had been stored before an event of the session's own; of sub-agents, before the stream was asked for. */
-  #before(seq: number): Event[] {
+  #before(seq: number): StoredEvent[] {
     const { log, below } = this.#world;
     return log.filter((event, at) => (below.has(event) ? at < this.#all : event.seq < seq));
   }

@@ -1,5 +1,5 @@
 import type { ContentPart, FunctionCallPart, FunctionResponsePart } from '../../../src/contracts/index.ts';
-import type { Event, StoredAnswer } from '../../../src/runtime/index.ts';
+import type { StoredAnswer, StoredEvent } from '../../../src/runtime/index.ts';
 import type { Random } from '../replay/random.ts';
 import { below } from '../replay/random.ts';
 
@@ -20,9 +20,9 @@ export interface Run {
 export class World {
   readonly random: Random;
   /** Of all sessions, in the order in which they were stored. */
-  readonly log: Event[] = [];
+  readonly log: StoredEvent[] = [];
   /** Those of sub-agents. */
-  readonly below = new WeakSet<Event>();
+  readonly below = new WeakSet<StoredEvent>();
   readonly runs: Run[] = [];
   readonly faults: string[] = [];
   readonly gates: Gate[] = [];
@@ -105,7 +105,7 @@ export class Ledger {
   readonly calls = new Map<string, Call>();
   readonly faults: string[] = [];
 
-  constructor(log: readonly Event[]) {
+  constructor(log: readonly StoredEvent[]) {
     for (const [at, event] of log.entries()) this.#read(at, event);
   }
 
@@ -117,7 +117,7 @@ export class Ledger {
     return this.calls.get(requestId.split('#')[0] ?? '');
   }
 
-  #read(at: number, { content, actions }: Event): void {
+  #read(at: number, { content, actions }: StoredEvent): void {
     for (const part of content?.parts ?? []) this.#part(part);
     for (const [id, { outcome, by, args }] of Object.entries(actions.decisions ?? {})) {
       this.calls.get(id)?.decisions.push({ at, outcome, by, args });
@@ -151,7 +151,7 @@ export class Ledger {
 }
 
 /** What one may find open in a log: for the checker of the next stream. */
-export function openRequests(log: readonly Event[], questions: ReadonlySet<string>): string[] {
+export function openRequests(log: readonly StoredEvent[], questions: ReadonlySet<string>): string[] {
   const { calls } = new Ledger(log);
   const open: string[] = [];
   for (const [id, call] of calls) {

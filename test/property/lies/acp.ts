@@ -1,5 +1,5 @@
 import { fromAcp } from '../../../src/adapters/acp/index.ts';
-import type { PendingRequest, RequestAnswer, Session } from '../../../src/contracts/index.ts';
+import type { ReportedRequest, RequestAnswer, Session } from '../../../src/contracts/index.ts';
 import type { AgentHost } from '../../../src/host/index.ts';
 import type { HostOptions } from '../../../src/index.ts';
 import { createHost, InMemorySessionService, rulePolicy } from '../../../src/index.ts';
@@ -129,7 +129,7 @@ class AcpLife {
     if (this.#sneaked.has(words) && reason === 'completed') this.faults.push('what was not asked about has ended well');
   }
 
-  #answer({ requestId, name = '', args = {} }: PendingRequest): RequestAnswer {
+  #answer({ requestId, name = '', args = {} }: ReportedRequest): RequestAnswer {
     const by = this.#pick(people);
     const roll = this.#random();
     this.#tally.answers++;

@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentSource, PendingRequest, SessionInput } from '../../../src/contracts/index.ts';
+import type { AgentEvent, AgentSource, ReportedRequest, SessionInput } from '../../../src/contracts/index.ts';
 import { CoxswainError } from '../../../src/contracts/index.ts';
 import type { Lies } from '../../../src/testing/index.ts';
 import { lyingExecutor } from '../../../src/testing/index.ts';
@@ -75,7 +75,7 @@ export function randomLiar(random: Random, rate: number, trace: (line: string) =
       if (lies()) said.push(invented());
       if (lies()) said = said.filter(() => random() < 0.5);
       if (lies()) said.reverse();
-      return said.map((one) => (lies() ? changed(one as PendingRequest) : one));
+      return said.map((one) => (lies() ? changed(one as ReportedRequest) : one));
     },
     event(event) {
       if (event.type === 'stream_end') return event;

@@ -1,8 +1,8 @@
 import { openSqlite } from '../../../src/adapters/stores/sql/open-sqlite.ts';
 import type {
   AgentSource,
-  PendingRequest,
   PolicyEvaluator,
+  ReportedRequest,
   RequestAnswer,
   Session,
 } from '../../../src/contracts/index.ts';
@@ -204,7 +204,7 @@ class Life {
   }
 }
 
-function nameOf({ name }: PendingRequest): string {
+function nameOf({ name }: ReportedRequest): string {
   return name ?? '';
 }
 

@@ -1,4 +1,4 @@
-import type { Event } from '../../../src/runtime/index.ts';
+import type { StoredEvent } from '../../../src/runtime/index.ts';
 import { sound, yesesIn } from '../../cli/kill.ts';
 import type { Said } from './words.ts';
 import { KINDS } from './words.ts';
@@ -22,7 +22,7 @@ export interface Story {
   shown: readonly string[];
   /** Ids of the events that are there in the end. */
   kept: ReadonlySet<string>;
-  log: readonly Event[];
+  log: readonly StoredEvent[];
   notes: readonly Note[];
 }
 

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Event } from '../../../src/runtime/index.ts';
+import type { StoredEvent } from '../../../src/runtime/index.ts';
 import type { Server, TestDatabase } from '../../adapters/databases.ts';
 import type { Child } from '../../adapters/processes.ts';
 import { startChild } from '../../adapters/processes.ts';
@@ -176,7 +176,7 @@ export class Owners {
     this.#spare = this.#start();
   }
 
-  async #log(id: string): Promise<readonly Event[]> {
+  async #log(id: string): Promise<readonly StoredEvent[]> {
     const store = await this.#database.open();
     try {
       return (await store.get({ app: 'shop', userId: 'ann', id }))?.events ?? [];

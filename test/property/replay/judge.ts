@@ -1,6 +1,6 @@
 import type { FunctionCallPart, FunctionResponsePart } from '../../../src/contracts/index.ts';
 import { canonicalJson } from '../../../src/contracts/index.ts';
-import type { Event } from '../../../src/runtime/index.ts';
+import type { StoredEvent } from '../../../src/runtime/index.ts';
 import type { Life } from './live.ts';
 import { orderFaults } from './order.ts';
 import { placeName, sessionName } from './tree.ts';
@@ -24,7 +24,7 @@ class Ledger {
   /** Accepted re-runs by call id. */
   readonly reruns = new Map<string, number>();
 
-  constructor(log: readonly Event[]) {
+  constructor(log: readonly StoredEvent[]) {
     const asked = new Map<string, string>();
     for (const event of log) {
       for (const ask of event.actions.asks ?? []) asked.set(ask.requestId, ask.kind);
@@ -44,7 +44,7 @@ class Ledger {
     return new Map([...this.calls.values()].map((call) => [call.key, call]));
   }
 
-  #content(event: Event): void {
+  #content(event: StoredEvent): void {
     const parts = event.content?.parts ?? [];
     const [first] = parts;
     if (event.model !== undefined && first?.type === 'text') this.said.push(first.text);
@@ -113,7 +113,7 @@ function repeatedWords({ said }: Ledger): string[] {
 }
 
 /** What was emitted of a step's value is the value that was stored. */
-function stepFaults(log: readonly Event[]): string[] {
+function stepFaults(log: readonly StoredEvent[]): string[] {
   const values = new Map<string, unknown>();
   const faults: string[] = [];
   for (const { path, content, customMetadata } of log) {

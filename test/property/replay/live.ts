@@ -3,12 +3,12 @@ import type {
   AgentEvent,
   ElicitationAction,
   Session as HostSession,
-  PendingRequest,
+  ReportedRequest,
   StreamEndEvent,
 } from '../../../src/contracts/index.ts';
 import { createGrammarChecker } from '../../../src/contracts/index.ts';
 import { createHost, subagentTool } from '../../../src/host/index.ts';
-import type { Agent, Event, Plugin, SessionService } from '../../../src/runtime/index.ts';
+import type { Agent, Plugin, SessionService, StoredEvent } from '../../../src/runtime/index.ts';
 import { createEngine, LiveSession } from '../../../src/runtime/index.ts';
 import { elsewhere } from '../../runtime/elsewhere.ts';
 import type { Death, ProcessOptions } from './process.ts';
@@ -41,9 +41,9 @@ export interface Trial {
 /** What a turn came to. */
 export interface Life {
   /** Of all sessions. */
-  log: readonly Event[];
+  log: readonly StoredEvent[];
   /** By session: the turn's own and those of sub-agents. */
-  logs: ReadonlyMap<string, readonly Event[]>;
+  logs: ReadonlyMap<string, readonly StoredEvent[]>;
   world: World;
   reason: string;
   deaths: number;
@@ -59,7 +59,7 @@ const MAX_PROCESSES = 8;
 const MAX_STREAMS = 500;
 
 /** What a person says to a question about a call, the same in every life; a lost outcome is anybody's guess. */
-function answerTo(request: PendingRequest, random: Random): ElicitationAction {
+function answerTo(request: ReportedRequest, random: Random): ElicitationAction {
   if (request.kind === 'rerun_unknown') return random() < 0.5 ? 'accept' : random() < 0.8 ? 'decline' : 'cancel';
   const roll = hash(`answer ${String(request.args?.k)}`) % 10;
   return roll < 7 ? 'accept' : roll < 9 ? 'decline' : 'cancel';
@@ -73,8 +73,8 @@ export async function live(
   nextDeath: (length: number, process: number) => Death | undefined,
 ): Promise<Life> {
   const world = new World();
-  let logs: ReadonlyMap<string, readonly Event[]> = new Map();
-  let log: readonly Event[] = [];
+  let logs: ReadonlyMap<string, readonly StoredEvent[]> = new Map();
+  let log: readonly StoredEvent[] = [];
   let answers = 0;
   for (let process = 0; process < MAX_PROCESSES; process++) {
     const death = process === MAX_PROCESSES - 1 ? undefined : nextDeath(log.length, process);

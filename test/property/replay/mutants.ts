@@ -1,4 +1,11 @@
-import type { Agent, AgentContext, ChildOptions, Event, LlmAgentOptions, Outcome } from '../../../src/runtime/index.ts';
+import type {
+  Agent,
+  AgentContext,
+  ChildOptions,
+  LlmAgentOptions,
+  Outcome,
+  StoredEvent,
+} from '../../../src/runtime/index.ts';
 import { AgentContext as Context, DONE, isPlainDone, LlmAgent, SequentialAgent } from '../../../src/runtime/index.ts';
 import type { Trial } from './live.ts';
 import { soundParts } from './tree.ts';
@@ -43,7 +50,7 @@ class CountingAgent extends LlmAgent {
 }
 
 /** A store that loses the note that a handler was started. */
-function withoutStarts(events: readonly Event[]): readonly Event[] {
+function withoutStarts(events: readonly StoredEvent[]): readonly StoredEvent[] {
   return events.map((event) => {
     const { started: _, ...actions } = event.actions;
     return { ...event, actions };

@@ -1,4 +1,4 @@
-import type { Agent, Event } from '../../../src/runtime/index.ts';
+import type { Agent, StoredEvent } from '../../../src/runtime/index.ts';
 import { AgentTree, agentOfTool, LlmAgent, LoopAgent, SequentialAgent } from '../../../src/runtime/index.ts';
 import type { Life } from './live.ts';
 import { key } from './process.ts';
@@ -16,9 +16,9 @@ export function orderFaults({ logs, trees }: Life): string[] {
 
 class Walker {
   readonly faults: string[] = [];
-  readonly #log: readonly Event[];
+  readonly #log: readonly StoredEvent[];
 
-  constructor(log: readonly Event[]) {
+  constructor(log: readonly StoredEvent[]) {
     this.#log = log;
   }
 

@@ -1,4 +1,4 @@
-import type { AppendOptions, Event, SessionKey } from '../../../src/runtime/index.ts';
+import type { AppendOptions, SessionKey, StoredEvent } from '../../../src/runtime/index.ts';
 import { InMemorySessionService } from '../../../src/runtime/index.ts';
 import type { Random } from './random.ts';
 import { pause } from './random.ts';
@@ -16,16 +16,16 @@ export interface ProcessOptions {
   /** Takes time over reads and writes: they overtake one another. */
   slowness?: Random | undefined;
   /** What becomes of a batch on its way into the store. */
-  writes?: ((events: readonly Event[]) => readonly Event[]) | undefined;
+  writes?: ((events: readonly StoredEvent[]) => readonly StoredEvent[]) | undefined;
 }
 
 /** A store whose process dies at an append: that append and all later ones never return. */
 export class MortalService extends InMemorySessionService {
   readonly died: Promise<undefined>;
   /** Of all sessions. */
-  readonly log: Event[] = [];
+  readonly log: StoredEvent[] = [];
   /** By session. */
-  readonly logs = new Map<string, Event[]>();
+  readonly logs = new Map<string, StoredEvent[]>();
   readonly #options: ProcessOptions;
   #isDead = false;
   #die: () => void = () => {};
@@ -39,12 +39,15 @@ export class MortalService extends InMemorySessionService {
   }
 
   /** A new process over what the last one left behind: stored events and nothing else. */
-  static async over(logs: ReadonlyMap<string, readonly Event[]>, options: ProcessOptions = {}): Promise<MortalService> {
+  static async over(
+    logs: ReadonlyMap<string, readonly StoredEvent[]>,
+    options: ProcessOptions = {},
+  ): Promise<MortalService> {
     const service = new MortalService(options);
     await service.create(key);
     for (const [id, log] of logs) {
       if (id !== key.id) await service.create({ ...key, id });
-      await service.#store(JSON.parse(JSON.stringify(log)) as Event[], { ...key, id });
+      await service.#store(JSON.parse(JSON.stringify(log)) as StoredEvent[], { ...key, id });
     }
     return service;
   }
@@ -53,7 +56,11 @@ export class MortalService extends InMemorySessionService {
     return this.#isDead;
   }
 
-  override async append(at: SessionKey, events: readonly Event[], options?: AppendOptions): Promise<readonly Event[]> {
+  override async append(
+    at: SessionKey,
+    events: readonly StoredEvent[],
+    options?: AppendOptions,
+  ): Promise<readonly StoredEvent[]> {
     const { death, writes, slowness } = this.#options;
     if (slowness) await pause(slowness);
     if (this.#isDead) return never();
@@ -74,7 +81,11 @@ export class MortalService extends InMemorySessionService {
     return record;
   }
 
-  async #store(events: readonly Event[], at: SessionKey, options?: AppendOptions): Promise<readonly Event[]> {
+  async #store(
+    events: readonly StoredEvent[],
+    at: SessionKey,
+    options?: AppendOptions,
+  ): Promise<readonly StoredEvent[]> {
     const stored = await super.append(at, events, options);
     this.log.push(...stored);
     this.logs.set(at.id, [...(this.logs.get(at.id) ?? []), ...stored]);

@@ -3,9 +3,9 @@ import type {
   Agent,
   CompositeOptions,
   CustomContext,
-  Event,
   LlmAgentOptions,
   RequestProcessor,
+  StoredEvent,
 } from '../../../src/runtime/index.ts';
 import {
   agentTool,
@@ -45,7 +45,7 @@ export function placeName(path: string, keyOfCall: (callId: string) => unknown):
 }
 
 /** A sub-agent's session is named by the call that its first message is made of. */
-export function sessionName([first]: readonly Event[]): string {
+export function sessionName([first]: readonly StoredEvent[]): string {
   const part = first?.content?.parts[0];
   const k = part?.type === 'text' ? /"k":"([^"]*)"/.exec(part.text)?.[1] : undefined;
   return k === undefined ? '' : `@${hash(k).toString(36)}!`;

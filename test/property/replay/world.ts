@@ -1,4 +1,4 @@
-import type { Event } from '../../../src/runtime/index.ts';
+import type { StoredEvent } from '../../../src/runtime/index.ts';
 
 /** One start of something that must not happen twice. */
 export interface Effect {
@@ -16,7 +16,7 @@ export class World {
   readonly hooks: string[] = [];
   readonly faults: string[] = [];
   /** The store's events, as the process that runs now has them. */
-  log: readonly Event[] = [];
+  log: readonly StoredEvent[] = [];
 
   fault(message: string): void {
     this.faults.push(message);

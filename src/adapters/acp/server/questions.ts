@@ -1,5 +1,5 @@
 import type { AgentContext, ClientCapabilities, PermissionOption } from '@agentclientprotocol/sdk';
-import type { AgentSession, PendingRequest, RequestAnswer } from '../../../contracts/index.ts';
+import type { AgentSession, ReportedRequest, RequestAnswer } from '../../../contracts/index.ts';
 import { isCoxswainError } from '../../../contracts/index.ts';
 import type { Showing } from './showing.ts';
 import { displayOf, toolCallOf } from './showing.ts';
@@ -63,7 +63,7 @@ export class EditorQuestions {
     return now === 'nothing' ? before : now;
   }
 
-  async #ask(concerns: (request: PendingRequest) => boolean): Promise<Asked> {
+  async #ask(concerns: (request: ReportedRequest) => boolean): Promise<Asked> {
     let answered = false;
     const pending = await this.#session.pending();
     const open = pending.filter((request) => !this.#asked.has(request.requestId) && concerns(request));
@@ -80,7 +80,7 @@ export class EditorQuestions {
   }
 
   /** What was answered elsewhere meanwhile needs no answer any more. */
-  async #respond(request: PendingRequest, answer: RequestAnswer): Promise<string> {
+  async #respond(request: ReportedRequest, answer: RequestAnswer): Promise<string> {
     try {
       return (await this.#session.respond(request.requestId, answer)).status;
     } catch (error) {
@@ -91,7 +91,7 @@ export class EditorQuestions {
     }
   }
 
-  async #answer(request: PendingRequest): Promise<RequestAnswer | 'cancelled' | undefined> {
+  async #answer(request: ReportedRequest): Promise<RequestAnswer | 'cancelled' | undefined> {
     if (isBare(request)) {
       // A tool that whoever drives the session would have to run: an editor cannot.
       return request.handledBy === 'host' ? { kind: 'deny', reason: 'nobody here can run it' } : undefined;
@@ -105,7 +105,7 @@ export class EditorQuestions {
     return this.#form(request);
   }
 
-  async #permission(request: PendingRequest): Promise<RequestAnswer | 'cancelled'> {
+  async #permission(request: ReportedRequest): Promise<RequestAnswer | 'cancelled'> {
     const { approval, callId = request.requestId, args = {} } = request;
     const remember = approval?.remember ?? [];
     const options: PermissionOption[] = [
@@ -154,7 +154,7 @@ export class EditorQuestions {
     return no('rejected in the editor');
   }
 
-  async #form(request: PendingRequest): Promise<RequestAnswer | 'cancelled'> {
+  async #form(request: ReportedRequest): Promise<RequestAnswer | 'cancelled'> {
     const decline: RequestAnswer = { kind: 'elicitation', action: 'decline', reason: 'the editor has no form for it' };
     if (!this.#capabilities.elicitation?.form) return decline;
     try {
@@ -178,12 +178,12 @@ export class EditorQuestions {
 }
 
 /** A call that nobody is asked about. */
-function isBare({ kind, approval }: PendingRequest): boolean {
+function isBare({ kind, approval }: ReportedRequest): boolean {
   return kind === 'tool' && !approval;
 }
 
 const SECRETS = 'credentials are not asked for in the editor; give them to the host';
 
-function nameOf({ name, message }: PendingRequest): string {
+function nameOf({ name, message }: ReportedRequest): string {
   return name ?? message ?? 'The request';
 }

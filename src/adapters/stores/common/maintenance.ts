@@ -1,5 +1,11 @@
 import { CoxswainError } from '../../../contracts/index.ts';
-import type { Event, RestoredSession, SessionKey, SessionRecord, SessionService } from '../../../runtime/index.ts';
+import type {
+  RestoredSession,
+  SessionKey,
+  SessionRecord,
+  SessionService,
+  StoredEvent,
+} from '../../../runtime/index.ts';
 import { batchDelta, checkScope, newId, scopeOf, sessionService, storeRefusal } from '../../../runtime/index.ts';
 import { checkIs, checkOptions, flag, fn, having, text as isText, iterable } from '../../../session/index.ts';
 import type { ExportHeader } from './session-lines.ts';
@@ -72,7 +78,7 @@ export interface ImportOptions {
   /** Without an `id` in the scope: take that of the exported session. Default: make a new one. */
   sameId?: boolean;
   /** What ends the log: asked before anything is stored, with the session as it is going to be. */
-  settle?: (copy: SessionRecord, header: ExportHeader) => readonly Event[] | Promise<readonly Event[]>;
+  settle?: (copy: SessionRecord, header: ExportHeader) => readonly StoredEvent[] | Promise<readonly StoredEvent[]>;
 }
 
 /**
@@ -136,7 +142,7 @@ export async function importSession(
 }
 
 /** A key of the app's or the user's state that creating and appending would write. */
-function sharedKey(initialState: Record<string, unknown>, events: readonly Event[]): string | undefined {
+function sharedKey(initialState: Record<string, unknown>, events: readonly StoredEvent[]): string | undefined {
   const { app = {}, user = {} } = batchDelta(events) ?? {};
   const [ofApp] = Object.keys(app);
   const [ofUser] = Object.keys(user);

@@ -1,5 +1,5 @@
 import { CoxswainError, isCoxswainError } from '../../../contracts/index.ts';
-import type { Event, SessionKey, SessionService } from '../../../runtime/index.ts';
+import type { SessionKey, SessionService, StoredEvent } from '../../../runtime/index.ts';
 import {
   abandoned,
   checkKey,
@@ -17,7 +17,7 @@ import { checkIs, count, guarded, list } from '../../../session/index.ts';
 const TRIES = 5;
 
 /** seq of the last event before each turn that counts, oldest first: the places that a session can be taken back to. */
-export function turnStarts(events: readonly Event[]): number[] {
+export function turnStarts(events: readonly StoredEvent[]): number[] {
   checkIs(events, 'turnStarts: events', list);
   const effective = guarded('turnStarts: events', () => effectiveEvents(events));
   return effective.flatMap(({ actions }, at) => (actions.turn ? [effective[at - 1]?.seq ?? 0] : []));
@@ -33,7 +33,11 @@ export function turnStarts(events: readonly Event[]): number[] {
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` (no turn begins there), `ABORTED / E_SESSION_BUSY`,
  *   `NOT_FOUND / E_SESSION_NOT_FOUND`
  */
-export async function rewind(service: SessionService, key: SessionKey, through: number): Promise<Event | undefined> {
+export async function rewind(
+  service: SessionService,
+  key: SessionKey,
+  through: number,
+): Promise<StoredEvent | undefined> {
   checkIs(service, 'rewind: service', sessionService);
   checkKey(key);
   checkIs(through, 'rewind: through', count);
@@ -63,13 +67,13 @@ export async function rewind(service: SessionService, key: SessionKey, through: 
   }
 }
 
-function marker({ initialState, log }: LiveSession, through: number): Event {
+function marker({ initialState, log }: LiveSession, through: number): StoredEvent {
   const stateDelta = deltaBackTo(initialState, log, through);
   return createEvent({ author: 'user', actions: { stateDelta, rewound: { through } } });
 }
 
 /** Whoever follows the log sees each request settled and the turn ended before both go. */
-function settled({ fold, log }: LiveSession, through: number): Event[] {
+function settled({ fold, log }: LiveSession, through: number): StoredEvent[] {
   const before = openCallChanges(log.filter(({ seq }) => seq <= through)).opened.map(({ callId }) => callId);
   const calls = [...fold.open.values()].filter(({ id }) => !before.includes(id.toWellFormed())).reverse();
   const why = 'the session was taken back to before it';

@@ -1,6 +1,6 @@
 import { isEmpty, isObject } from '../../../base/index.ts';
 import { CoxswainError, parseJson } from '../../../contracts/index.ts';
-import type { Event, EventActions, SessionKey } from '../../../runtime/index.ts';
+import type { EventActions, SessionKey, StoredEvent } from '../../../runtime/index.ts';
 import { createActions, noEffects, noIds } from '../../../runtime/index.ts';
 import { faultOfEvent } from './stored-event.ts';
 
@@ -43,7 +43,7 @@ export class LineWriter {
   #line: EventsLine | undefined;
 
   /** The next event. A line, where one is complete without it. */
-  add(event: Event): string | undefined {
+  add(event: StoredEvent): string | undefined {
     const { seq, turnId, invocationId, streamId } = event;
     const line = this.#line;
     const fits =
@@ -70,7 +70,7 @@ export class LineWriter {
 }
 
 /** Without what its line says, and what most events have alike. */
-function inLine(event: Event): Json {
+function inLine(event: StoredEvent): Json {
   const {
     seq: _,
     turnId: _turn,
@@ -101,7 +101,7 @@ function inLine(event: Event): Json {
 /** Takes the lines of an exported session, in order. */
 export class LineReader {
   header: ExportHeader | undefined;
-  readonly events: Event[] = [];
+  readonly events: StoredEvent[] = [];
   #line = 0;
 
   /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
@@ -110,12 +110,12 @@ export class LineReader {
     if (text.trim() === '') return;
     const value = parseLine(this.#line === 1 ? text.replace(/^\ufeff/, '') : text, this.#line);
     if (!this.header) this.header = asHeader(value);
-    else if (this.header.version === 1) this.#keep(value as unknown as Event, faultOfEvent(value));
+    else if (this.header.version === 1) this.#keep(value as unknown as StoredEvent, faultOfEvent(value));
     else this.#takeEvents(value);
   }
 
   /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`: it is no export, or not all of it */
-  end(): { header: ExportHeader; events: Event[] } {
+  end(): { header: ExportHeader; events: StoredEvent[] } {
     const { header, events } = this;
     if (!header) throw refuseImport('it is empty');
     if (events.length !== header.lastSeq) throw refuseImport(`it has ${events.length} of ${header.lastSeq} events`);
@@ -132,7 +132,7 @@ export class LineReader {
       if (!isObject(given)) throw refuseImport(`line ${this.#line} has no event where event ${seq} belongs`);
       const fault = faultOfEvent(given, 'line', seq);
       // One shape for all of them, with its members in the order in which they are written.
-      const event: Event = {
+      const event: StoredEvent = {
         id: '',
         seq,
         turnId,
@@ -153,7 +153,7 @@ export class LineReader {
     }
   }
 
-  #keep(event: Event, fault: string | undefined): void {
+  #keep(event: StoredEvent, fault: string | undefined): void {
     const seq = this.events.length + 1;
     if (fault !== undefined)
       throw refuseImport(`line ${this.#line} is no event, where event ${seq} belongs: look at its ${fault}`);

@@ -1,4 +1,4 @@
-import type { Event } from '../../../runtime/index.ts';
+import type { StoredEvent } from '../../../runtime/index.ts';
 
 type Check = (value: unknown) => boolean;
 
@@ -188,7 +188,7 @@ export function faultOfEvent(
   if (fault !== undefined) return fault;
   if (form === 'line' && value.actions === undefined) return undefined;
   if (!isMap(value.actions)) return 'actions';
-  const actions = value.actions as unknown as Event['actions'];
+  const actions = value.actions as unknown as StoredEvent['actions'];
   const inner = faultIn(actions as unknown as Record<string, unknown>, form === 'line' ? actionsInLine : actionFields);
   if (inner !== undefined) return `actions.${inner}`;
   return actions.rewound && actions.rewound.through >= seq ? 'actions.rewound.through' : undefined;

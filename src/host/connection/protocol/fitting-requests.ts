@@ -1,4 +1,4 @@
-import type { OpenRequest, PendingRequest } from '../../../contracts/index.ts';
+import type { OpenRequest, ReportedRequest } from '../../../contracts/index.ts';
 import { headOf } from '../../../gate/index.ts';
 import { ENVELOPE } from './wire-event.ts';
 
@@ -9,7 +9,7 @@ const HEAD = 200;
  * What is open in a session, as one message takes it: the largest previews give way first. Arguments stay, as a host on
  * the other side judges them: where they are too large by themselves, there is no answer.
  */
-export function fittingPending(pending: readonly PendingRequest[], maxPayload: number): PendingRequest[] {
+export function fittingPending(pending: readonly ReportedRequest[], maxPayload: number): ReportedRequest[] {
   const fitted = [...pending];
   let left = maxPayload - ENVELOPE - sizeOf(pending);
   if (left >= 0) return fitted;
@@ -35,7 +35,7 @@ export function fittingQuestion<A extends { request: OpenRequest }>(open: A, max
   return sizeOf(small) <= maxBytes ? small : { ...open, request: bare(open.request) };
 }
 
-function withoutPreview<R extends PendingRequest>(request: R): R {
+function withoutPreview<R extends ReportedRequest>(request: R): R {
   const { approval } = request;
   if (!approval || approval.preview.length === 0) return request;
   const text = notShown('its preview', sizeOf(approval.preview), approval.previewDigest);
@@ -43,7 +43,7 @@ function withoutPreview<R extends PendingRequest>(request: R): R {
 }
 
 function bare(request: OpenRequest): OpenRequest {
-  const { context: _, requestedSchema: __, approval, ...rest }: PendingRequest = request;
+  const { context: _, requestedSchema: __, approval, ...rest }: ReportedRequest = request;
   const text = notShown('what it is about, its arguments among it,', sizeOf(request), approval?.previewDigest);
   const small = { ...rest, ...('args' in rest ? { args: {} } : {}), message: text };
   if (!approval) return small as OpenRequest;

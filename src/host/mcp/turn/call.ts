@@ -1,5 +1,5 @@
 import type { CallToolResult, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
-import type { PendingRequest, Principal, Session, SessionInput } from '../../../contracts/index.ts';
+import type { Principal, ReportedRequest, Session, SessionInput } from '../../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../../contracts/index.ts';
 import type { AgentHost } from '../../index.ts';
 import type { AgentTool } from './agent-tool.ts';
@@ -166,7 +166,7 @@ export class AgentCall {
     return callToolResult(this.#tool, session, turn);
   }
 
-  #principalOf(request: PendingRequest): Principal {
+  #principalOf(request: ReportedRequest): Principal {
     return this.#by ?? request.approval?.requestedBy ?? { id: 'local' };
   }
 
@@ -218,7 +218,7 @@ export class AgentCall {
     }
   }
 
-  async #denyAll(session: Session, open: readonly PendingRequest[], reason: string): Promise<void> {
+  async #denyAll(session: Session, open: readonly ReportedRequest[], reason: string): Promise<void> {
     for (const request of open) {
       const by = this.#principalOf(request);
       const answer = request.approval
@@ -261,7 +261,7 @@ export class AgentCall {
     return parked(this.#tool, session, { turn, open, why, options: this.#frame.options });
   }
 
-  async #parked(session: Session, open: readonly PendingRequest[], why: string): Promise<CallToolResult> {
+  async #parked(session: Session, open: readonly ReportedRequest[], why: string): Promise<CallToolResult> {
     const turn = await loggedTurn(session, open[0]?.turnId);
     return parked(this.#tool, session, { turn, open, why, options: this.#frame.options });
   }
@@ -269,7 +269,7 @@ export class AgentCall {
 
 const moot = new Set<string>(['E_REQUEST_CLOSED', 'E_UNKNOWN_REQUEST', 'E_PREVIEW_CHANGED', 'E_NOT_APPROVER']);
 
-function parkedCall(tool: AgentTool, session: Session, open: readonly PendingRequest[]): ParkedCall {
+function parkedCall(tool: AgentTool, session: Session, open: readonly ReportedRequest[]): ParkedCall {
   return {
     agent: tool.agent.name,
     sessionId: session.id,
@@ -282,10 +282,10 @@ function parkedCall(tool: AgentTool, session: Session, open: readonly PendingReq
 }
 
 /** What a person has to answer, rather than a call that somebody runs. */
-const isAsked = ({ approval, kind }: PendingRequest) => approval !== undefined || kind !== 'tool';
+const isAsked = ({ approval, kind }: ReportedRequest) => approval !== undefined || kind !== 'tool';
 
 /** What somebody has to answer, or to run: not what was answered, or runs by itself. */
-async function openQuestions(session: Session): Promise<PendingRequest[]> {
+async function openQuestions(session: Session): Promise<ReportedRequest[]> {
   const pending = await session.pending();
   return pending.filter((request) => {
     const { started, decision, answers = [] } = request;

@@ -1,5 +1,5 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
-import type { JsonSchema, PendingRequest, Principal, RequestAnswer } from '../../../contracts/index.ts';
+import type { JsonSchema, Principal, ReportedRequest, RequestAnswer } from '../../../contracts/index.ts';
 import { fitsSchema, hasVoted, whyNotApprover } from '../../../gate/index.ts';
 import { previewText, visible } from './preview-text.ts';
 
@@ -12,7 +12,7 @@ export interface Reply {
 }
 
 export interface FormQuestion {
-  request: PendingRequest;
+  request: ReportedRequest;
   form: ElicitRequestFormParams;
 }
 
@@ -30,7 +30,7 @@ const decisionForm: ElicitRequestFormParams['requestedSchema'] = {
 const yesNo = new Set<unknown>(['tool_confirmation', 'user_approval', 'rerun_unknown']);
 
 /** The question as a form; a sentence where the caller's person cannot be asked it. */
-export function formQuestion(request: PendingRequest, principal: Principal): FormQuestion | string {
+export function formQuestion(request: ReportedRequest, principal: Principal): FormQuestion | string {
   const { approval } = request;
   const message = visible(request.message ?? request.approval?.title ?? `${request.agentPath.at(-1)} asks`);
   if (approval) {
@@ -84,7 +84,7 @@ export function answerOfForm(
 
 const refused = (action: Reply['action']) => (action === 'cancel' ? 'cancel' : 'decline');
 
-function isYesNo({ elicitation }: PendingRequest): boolean {
+function isYesNo({ elicitation }: ReportedRequest): boolean {
   return yesNo.has(elicitation);
 }
 

@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { PendingRequest, Session } from '../../../contracts/index.ts';
+import type { ReportedRequest, Session } from '../../../contracts/index.ts';
 import { fitsSchema } from '../../../gate/index.ts';
 import type { AgentTool } from './agent-tool.ts';
 import { toBlocks } from './content.ts';
@@ -72,7 +72,7 @@ function sessionNote({ tellsSession }: AgentTool, { id }: Session): CallToolResu
 export function parked(
   tool: AgentTool,
   session: Session,
-  { turn, open, why, options }: { turn: Turn; open: readonly PendingRequest[]; why: string; options: McpOptions },
+  { turn, open, why, options }: { turn: Turn; open: readonly ReportedRequest[]; why: string; options: McpOptions },
 ): CallToolResult {
   const settleAt = options.settleAt ?? (({ requestId }) => `coxswain approvals approve ${requestId}`);
   const lines = open.map((request) => {

@@ -1,6 +1,6 @@
 import { breath } from '../../../../base/index.ts';
 import { isCoxswainError } from '../../../../contracts/index.ts';
-import type { Event, SessionKey, SessionRecord, Settle } from '../../../../runtime/index.ts';
+import type { SessionKey, SessionRecord, Settle, StoredEvent } from '../../../../runtime/index.ts';
 import { Cuts, foldState, newId, OpenCallFold, storeInput } from '../../../../runtime/index.ts';
 import type { LongWrite, SqlEngine, Steps, Value } from '../statements/index.ts';
 import { damaged } from '../statements/index.ts';
@@ -26,7 +26,7 @@ interface Read {
   readonly state: Record<string, unknown>;
   readonly calls: OpenCallFold;
   /** Ends the copy. */
-  readonly end: () => Steps<readonly Event[]>;
+  readonly end: () => Steps<readonly StoredEvent[]>;
 }
 
 /**
@@ -74,7 +74,7 @@ async function copyAll(
   const state = { ...initialState };
   const calls = new OpenCallFold();
   const pages = settle.inPages?.(initialState);
-  const whole: Event[] = [];
+  const whole: StoredEvent[] = [];
   const { rowsPerCopy } = tables.dialect;
   for (let from = 0; from < lastSeq; from += PAGE) {
     const to = Math.min(lastSeq, from + PAGE);
@@ -97,7 +97,7 @@ async function copyAll(
     else for (const event of events) whole.push(event);
     await breath();
   }
-  const end = function* (): Steps<readonly Event[]> {
+  const end = function* (): Steps<readonly StoredEvent[]> {
     return pages ? pages.end() : settle(yield* tables.recordWith(target, whole));
   };
   return { state, calls, end };

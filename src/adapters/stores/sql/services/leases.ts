@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { CoxswainError } from '../../../../contracts/index.ts';
-import type { Event, Lease, LeaseAppend, SessionKey } from '../../../../runtime/index.ts';
+import type { Lease, LeaseAppend, SessionKey, StoredEvent } from '../../../../runtime/index.ts';
 import { newId, storeRefusal } from '../../../../runtime/index.ts';
 import { isDead, parseOwner, thisProcess } from '../sqlite-file/index.ts';
 import type { HeldConnection, Locks, SessionRow, SqlEngine, Steps, Value } from '../statements/index.ts';
@@ -14,7 +14,7 @@ const CLAIM = `UPDATE adk_sessions SET epoch = epoch + 1, owner = ? ${WHERE_SESS
 /** The session's row, with the new epoch, and what was appended as it was taken. */
 interface Taken {
   row: SessionRow;
-  stored?: readonly Event[] | undefined;
+  stored?: readonly StoredEvent[] | undefined;
 }
 
 /** Who may run a session. */
@@ -108,7 +108,7 @@ export abstract class Leases {
   ): Promise<Taken & { free?: () => Promise<void> }>;
 
   /** Under the lease that was just taken, where the log stands as it should; undefined: it does not. */
-  protected *first(key: SessionKey, row: SessionRow, first: LeaseAppend | undefined): Steps<Event[] | undefined> {
+  protected *first(key: SessionKey, row: SessionRow, first: LeaseAppend | undefined): Steps<StoredEvent[] | undefined> {
     if (first?.expectedSeq !== row.last_seq) return undefined;
     return yield* this.tables.append(key, first.events, { epoch: row.epoch, expectedSeq: first.expectedSeq });
   }

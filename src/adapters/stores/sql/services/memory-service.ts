@@ -1,5 +1,5 @@
 import type { MemoryEntry } from '../../../../contracts/index.ts';
-import type { Event, MemoryService, SessionKey } from '../../../../runtime/index.ts';
+import type { MemoryService, SessionKey, StoredEvent } from '../../../../runtime/index.ts';
 import {
   checkKey,
   checkScope,
@@ -28,7 +28,7 @@ export class SqlMemoryService implements MemoryService {
     this.#ready = ready;
   }
 
-  async addSession(key: SessionKey, events: readonly Event[]): Promise<void> {
+  async addSession(key: SessionKey, events: readonly StoredEvent[]): Promise<void> {
     const engine = this.#ready();
     checkKey(key);
     const time = uniqueNow();

@@ -1,4 +1,4 @@
-import type { Event, OpenedCall, SessionKey } from '../../../../runtime/index.ts';
+import type { OpenedCall, SessionKey, StoredEvent } from '../../../../runtime/index.ts';
 import { openCallChanges } from '../../../../runtime/index.ts';
 import type { SqlDialect, Steps, Value } from '../statements/index.ts';
 import { now, OF_SESSION, repeat, runStatement, values, writeText } from '../statements/index.ts';
@@ -56,7 +56,7 @@ export class OpenIndex {
   }
 
   /** What these events do to the index; of many calls also the text that the database is given. */
-  changes(events: readonly Event[]): IndexChanges {
+  changes(events: readonly StoredEvent[]): IndexChanges {
     const { opened, closed } = openCallChanges(events);
     return { closed, opened, lists: this.#lists(opened) };
   }

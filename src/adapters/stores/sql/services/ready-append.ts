@@ -1,5 +1,5 @@
 import { breath, Pace } from '../../../../base/index.ts';
-import type { Event } from '../../../../runtime/index.ts';
+import type { StoredEvent } from '../../../../runtime/index.ts';
 import { sealEvent } from '../../../../runtime/index.ts';
 import type { SqlDialect, Value } from '../statements/index.ts';
 import { eventValues } from '../statements/index.ts';
@@ -11,7 +11,7 @@ import type { IndexChanges, OpenIndex } from './open-index.ts';
  */
 export interface ReadyAppend {
   /** Sealed, without partial ones. */
-  readonly events: readonly Event[];
+  readonly events: readonly StoredEvent[];
   readonly rows: readonly (readonly Value[])[];
   readonly changes: IndexChanges;
 }
@@ -20,9 +20,13 @@ export interface ReadyAppend {
  * Makes it in pieces, before the transaction: what is left for that is the database's work.
  * @throws CoxswainError as `sealEvent`
  */
-export async function prepare(events: readonly Event[], dialect: SqlDialect, open: OpenIndex): Promise<ReadyAppend> {
+export async function prepare(
+  events: readonly StoredEvent[],
+  dialect: SqlDialect,
+  open: OpenIndex,
+): Promise<ReadyAppend> {
   const pace = new Pace();
-  const sealed: Event[] = [];
+  const sealed: StoredEvent[] = [];
   for (const event of events) {
     if (event.partial) continue;
     sealed.push(sealEvent(event, sealed.length));

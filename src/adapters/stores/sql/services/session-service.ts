@@ -3,7 +3,6 @@ import { isCoxswainError } from '../../../../contracts/index.ts';
 import type {
   AlteredRow,
   AppendOptions,
-  Event,
   ForkOptions,
   Lease,
   LeaseAppend,
@@ -12,6 +11,7 @@ import type {
   SessionKey,
   SessionRecord,
   SessionService,
+  StoredEvent,
 } from '../../../../runtime/index.ts';
 import {
   applyDelta,
@@ -154,7 +154,11 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     if (count === 0) await removeDraft(this.#shop, key);
   }
 
-  async append(key: SessionKey, events: readonly Event[], options: AppendOptions = {}): Promise<readonly Event[]> {
+  async append(
+    key: SessionKey,
+    events: readonly StoredEvent[],
+    options: AppendOptions = {},
+  ): Promise<readonly StoredEvent[]> {
     this.#ready();
     checkKey(key);
     storeInput.append(events, options);
@@ -164,7 +168,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     );
   }
 
-  async #prepared(key: SessionKey, events: readonly Event[], options: AppendOptions): Promise<ReadyAppend> {
+  async #prepared(key: SessionKey, events: readonly StoredEvent[], options: AppendOptions): Promise<ReadyAppend> {
     try {
       return await this.#tables.prepare(events);
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { AppendOptions, Event, SessionKey } from '../../../../runtime/index.ts';
+import type { AppendOptions, SessionKey, StoredEvent } from '../../../../runtime/index.ts';
 import {
   applyDelta,
   batchDelta,
@@ -85,7 +85,7 @@ export class Writes extends Reads {
   }
 
   /** What is to be appended, made ready before the transaction where that takes long. */
-  prepare(events: readonly Event[]): Promise<ReadyAppend> {
+  prepare(events: readonly StoredEvent[]): Promise<ReadyAppend> {
     return prepare(events, this.dialect, this.#open);
   }
 
@@ -93,7 +93,12 @@ export class Writes extends Reads {
    * Adds events to a session. The update comes first: it takes the lock that serialises writers before anything is
    * read, so no delta of another writer is lost. With it goes the lease: one row, one update.
    */
-  *append(key: SessionKey, given: readonly Event[] | ReadyAppend, options: AppendOptions, hand?: Hand): Steps<Event[]> {
+  *append(
+    key: SessionKey,
+    given: readonly StoredEvent[] | ReadyAppend,
+    options: AppendOptions,
+    hand?: Hand,
+  ): Steps<StoredEvent[]> {
     const prepared = 'changes' in given ? given : undefined;
     const durable = 'changes' in given ? given.events : given.filter((event) => !event.partial);
     if (durable.length === 0) {
@@ -196,14 +201,14 @@ export class Writes extends Reads {
   }
 
   /** @param made values of these events, where they were made already, as at other places */
-  *insertEvents(key: SessionKey, events: readonly Event[], made?: ReadyAppend['rows']): Steps<void> {
+  *insertEvents(key: SessionKey, events: readonly StoredEvent[], made?: ReadyAppend['rows']): Steps<void> {
     const { rowsPerInsert, isDuplicate } = this.dialect;
     for (let at = 0; at < events.length; ) {
       const given: Value[] = [];
       let rows = 0;
       let length = 0;
       while (rows < rowsPerInsert && at + rows < events.length && length < MAX_INSERT) {
-        const event = events[at + rows] as Event;
+        const event = events[at + rows] as StoredEvent;
         const known = made?.[at + rows];
         const row = known ? valuesAt(known, event.seq) : eventValues(event, this.dialect);
         for (const value of row) if (typeof value === 'string') length += value.length;
@@ -305,13 +310,13 @@ export class Writes extends Reads {
     return below.found.map(of);
   }
 
-  *#eachPage(key: SessionKey, see: (events: readonly Event[]) => void): Steps<void> {
+  *#eachPage(key: SessionKey, see: (events: readonly StoredEvent[]) => void): Steps<void> {
     const lastSeq = (yield* this.session(key))?.last_seq ?? 0;
     for (let from = 0; from < lastSeq; from += PAGE) see(yield* this.events(key, from, Math.min(lastSeq, from + PAGE)));
   }
 
   /** A session as it was elsewhere: `events` in the order of their seq. Shared state stays as it is. */
-  *restore(key: SessionKey, initialState: State, title: string | null, events: readonly Event[]): Steps<void> {
+  *restore(key: SessionKey, initialState: State, title: string | null, events: readonly StoredEvent[]): Steps<void> {
     const stored = events.map((event, index) => sealEvent(event, index + 1));
     const state = { ...initialState };
     foldState(state, stored);

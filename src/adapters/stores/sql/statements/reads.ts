@@ -1,6 +1,13 @@
 import type { SessionSummary } from '../../../../contracts/index.ts';
 import { isSafeId } from '../../../../contracts/index.ts';
-import type { AlteredRow, Event, OpenCall, OpenTurn, SessionKey, SessionRecord } from '../../../../runtime/index.ts';
+import type {
+  AlteredRow,
+  OpenCall,
+  OpenTurn,
+  SessionKey,
+  SessionRecord,
+  StoredEvent,
+} from '../../../../runtime/index.ts';
 import { eventWindow, storeRefusal, wholeNumber } from '../../../../runtime/index.ts';
 import type { SqlDialect } from './dialect.ts';
 import type { SessionRow } from './rows.ts';
@@ -59,7 +66,7 @@ export class Reads {
   }
 
   /** Events with `from < seq <= to`, in order. */
-  *events(key: SessionKey, from: number, to: number): Steps<Event[]> {
+  *events(key: SessionKey, from: number, to: number): Steps<StoredEvent[]> {
     if (to <= from) return [];
     return (yield* all(this.#events, [...values(key), from, to])).map((row) => toEvent(row, key));
   }
@@ -119,7 +126,7 @@ export class Reads {
   }
 
   /** As `record`, of a session whose events are known. */
-  *recordWith(key: SessionKey, events: readonly Event[]): Steps<SessionRecord> {
+  *recordWith(key: SessionKey, events: readonly StoredEvent[]): Steps<SessionRecord> {
     const row = yield* this.session(key);
     if (!row) throw storeRefusal.missing(key);
     return toRecord(row, events);

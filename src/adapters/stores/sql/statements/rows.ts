@@ -1,6 +1,6 @@
 import type { SessionSummary } from '../../../../contracts/index.ts';
 import { CoxswainError, canonicalJson, deepFreeze, messageOf, parseJson } from '../../../../contracts/index.ts';
-import type { Event, OpenCall, SessionKey, SessionRecord, StoredEventRow } from '../../../../runtime/index.ts';
+import type { OpenCall, SessionKey, SessionRecord, StoredEvent, StoredEventRow } from '../../../../runtime/index.ts';
 import { decodeEvent, encodeEvent, joinState, sqlTime, timeOf } from '../../../../runtime/index.ts';
 import { faultOfEvent } from '../../common/index.ts';
 import type { SqlDialect } from './dialect.ts';
@@ -59,7 +59,7 @@ export function eventFields(dialect: SqlDialect): string {
   return eventColumns(dialect).replace('timestamp', time === 'timestamp' ? time : `${time} AS event_time`);
 }
 
-export function eventValues(event: Event, { boolean }: SqlDialect): Value[] {
+export function eventValues(event: StoredEvent, { boolean }: SqlDialect): Value[] {
   const row: StoredEventRow = encodeEvent(event);
   return columns.map((column) => {
     const value = row[column];
@@ -75,7 +75,7 @@ export function valuesAt(row: readonly Value[], seq: number): Value[] {
 }
 
 /** @throws CoxswainError `DATA_LOSS / E_STORE` for a row that is no event */
-export function toEvent(row: Row, key: SessionKey): Event {
+export function toEvent(row: Row, key: SessionKey): StoredEvent {
   if (row.event_time !== undefined) row.timestamp = row.event_time;
   try {
     const event = decodeEvent(row as unknown as StoredEventRow);
@@ -133,7 +133,7 @@ export function toSession(row: Row | undefined): SessionRow | undefined {
 }
 
 /** State is parsed when it is first asked for. */
-export function toRecord(row: SessionRow, events: readonly Event[]): SessionRecord {
+export function toRecord(row: SessionRow, events: readonly StoredEvent[]): SessionRecord {
   let state: Readonly<State> | undefined;
   let initialState: Readonly<State> | undefined;
   return {

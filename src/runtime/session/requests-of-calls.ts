@@ -1,5 +1,5 @@
 import { isoTime, Pace } from '../../base/index.ts';
-import type { PendingRequest, TurnTerms } from '../../contracts/index.ts';
+import type { ReportedRequest, TurnTerms } from '../../contracts/index.ts';
 import { announcing } from '../../session/index.ts';
 import type { CallState, Standing } from '../log/index.ts';
 import { threadOf } from '../log/index.ts';
@@ -11,7 +11,7 @@ interface Made {
   terms: unknown;
   detached: boolean;
   /** Undefined: nobody is waited for. */
-  request: PendingRequest | undefined;
+  request: ReportedRequest | undefined;
 }
 
 /**
@@ -29,8 +29,8 @@ export class OpenRequests {
     this.#agentPath = agentPath;
   }
 
-  of(standing: Standing): PendingRequest[] {
-    const requests: PendingRequest[] = [];
+  of(standing: Standing): ReportedRequest[] {
+    const requests: ReportedRequest[] = [];
     for (const call of standing.open.values()) {
       const request = this.one(standing, call);
       if (request) requests.push(request);
@@ -49,24 +49,24 @@ export class OpenRequests {
   }
 
   /** What is waited for about an open call. */
-  one({ turn, terms }: Standing, call: CallState): PendingRequest | undefined {
+  one({ turn, terms }: Standing, call: CallState): ReportedRequest | undefined {
     const own = terms.get(call.turnId);
     const detached = turn?.ended !== undefined || call.turnId !== turn?.id;
     const known = this.#made.get(call);
     if (known?.version === call.version && known.terms === own && known.detached === detached) return known.request;
-    const request = pendingRequest(call, this.#key, this.#agentPath, own);
+    const request = requestOf(call, this.#key, this.#agentPath, own);
     if (request && detached) request.detached = true;
     this.#made.set(call, { version: call.version, terms: own, detached, request: request && Object.freeze(request) });
     return request;
   }
 }
 
-function pendingRequest(
+function requestOf(
   call: CallState,
   key: SessionKey,
   agentPath: (call: CallState) => readonly string[],
   terms: TurnTerms | undefined,
-): PendingRequest | undefined {
+): ReportedRequest | undefined {
   if (call.interim) return undefined;
   const ask = call.asks.at(-1);
   const threadId = threadOf(call);
@@ -87,7 +87,7 @@ function pendingRequest(
   if (ask && !ask.answer) {
     const rerun = ask.kind === 'rerun_unknown';
     const context = ask.context ?? (rerun ? contextOf(call) : undefined);
-    const request: PendingRequest = {
+    const request: ReportedRequest = {
       ...base,
       requestId: ask.requestId,
       kind: rerun ? 'rerun_unknown' : 'elicitation',
@@ -102,7 +102,7 @@ function pendingRequest(
     return onRecord(request, call);
   }
   if (ask || (call.decision?.outcome === 'approved' && call.handledBy === 'agent')) return undefined;
-  const request: PendingRequest = {
+  const request: ReportedRequest = {
     ...base,
     requestId: call.id,
     kind: 'tool',
@@ -115,7 +115,7 @@ function pendingRequest(
 }
 
 /** Adds what a host holds whoever answers to. */
-function onRecord(request: PendingRequest, call: CallState): PendingRequest {
+function onRecord(request: ReportedRequest, call: CallState): ReportedRequest {
   const { decision, questions, hostAnswers, attempts } = call;
   if (decision?.outcome === 'approved') request.decision = { args: decision.args, by: decision.by };
   if (questions) request.questions = questions;
@@ -123,10 +123,10 @@ function onRecord(request: PendingRequest, call: CallState): PendingRequest {
   return request;
 }
 
-type Base = Omit<PendingRequest, 'requestId' | 'kind' | 'requestedAt'>;
+type Base = Omit<ReportedRequest, 'requestId' | 'kind' | 'requestedAt'>;
 
 /** A host knows nothing else of a tool that is the agent's own, nor of what a hook of the agent asks with. */
-function contextOf({ tool, handledBy, asked }: CallState): PendingRequest['context'] {
+function contextOf({ tool, handledBy, asked }: CallState): ReportedRequest['context'] {
   const told = handledBy === 'host' ? undefined : tool;
   return told || asked ? announcing(told, asked) : undefined;
 }
@@ -134,7 +134,7 @@ function contextOf({ tool, handledBy, asked }: CallState): PendingRequest['conte
 function publicAnswer(
   answer: CallState['hostAnswers'][number],
   attempts: number,
-): NonNullable<PendingRequest['answers']>[number] {
+): NonNullable<ReportedRequest['answers']>[number] {
   const { by, roles, content: _, attempt, ...rest } = answer;
   const spent = attempt < attempts ? { spent: true } : {};
   return { ...rest, ...spent, ...(by === undefined ? {} : { by: { id: by, ...(roles ? { roles } : {}) } }) };
