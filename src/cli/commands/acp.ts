@@ -4,8 +4,8 @@ import type { AgentSession, PermissionMode, ToolProvider } from '../../contracts
 import { MODE_TRAITS, PERMISSION_MODES } from '../../contracts/index.ts';
 import type { Interrupts } from '../terminal/index.ts';
 import { EXIT, onOwnStdout, Screen } from '../terminal/index.ts';
-import type { HostFlags, LimitFlags, Workplace, WorkplaceOptions } from '../workspace/index.ts';
-import { closeQuietly, isMade, limitsFromFlags, openWorkplace } from '../workspace/index.ts';
+import type { HostFlags, LimitFlags, ModuleHost, ModuleHostOptions } from '../workspace/index.ts';
+import { closeQuietly, isMade, limitsFromFlags, openModuleHost } from '../workspace/index.ts';
 
 export interface AcpFlags extends HostFlags, LimitFlags {
   contextTokens?: number;
@@ -27,7 +27,7 @@ async function serve(
   const place = { screen: new Screen(), interrupts, asksElsewhere: true };
   const [{ serveAcp }, work] = await Promise.all([
     import('../../adapters/acp/index.ts'),
-    openWorkplace(path, flags, place),
+    openModuleHost(path, flags, place),
   ]);
   const rooms = new Rooms(path, flags, place, work);
   interrupts.outlive(work.warn);
@@ -67,24 +67,24 @@ interface Own {
   toolProviders: readonly ToolProvider[];
 }
 
-/** A workplace that ends with the last session in it. */
+/** A module host that ends with the last session in it. */
 interface Room {
-  readonly work: Promise<Workplace>;
+  readonly work: Promise<ModuleHost>;
   sessions: number;
 }
 
-/** Workplaces of sessions that have a folder or tools of their own. */
+/** Module hosts of sessions that have a folder or tools of their own. */
 class Rooms {
-  readonly #make: (more: Own) => Promise<Workplace>;
+  readonly #make: (more: Own) => Promise<ModuleHost>;
   readonly #flags: AcpFlags;
   readonly #path: string;
-  readonly #first: Workplace;
+  readonly #first: ModuleHost;
   readonly #byFolder = new Map<string, Room>();
   readonly #opened = new Set<Room>();
   readonly #of = new Map<AgentSession, Room>();
 
-  constructor(path: string, flags: AcpFlags, place: WorkplaceOptions, first: Workplace) {
-    this.#make = (more) => openWorkplace(path, flags, { ...place, ...more, beside: first });
+  constructor(path: string, flags: AcpFlags, place: ModuleHostOptions, first: ModuleHost) {
+    this.#make = (more) => openModuleHost(path, flags, { ...place, ...more, beside: first });
     this.#path = path;
     this.#flags = flags;
     this.#first = first;
@@ -93,7 +93,7 @@ class Rooms {
   async open(
     cwd: string,
     toolProviders: readonly ToolProvider[],
-    open: (work: Workplace) => Promise<AgentSession>,
+    open: (work: ModuleHost) => Promise<AgentSession>,
   ): Promise<AgentSession> {
     // What is exported ready-made has its folder; a flag says more than an editor.
     const isOwn = this.#flags.workspace === undefined && (await isMade(this.#path));

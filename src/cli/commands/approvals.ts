@@ -6,8 +6,8 @@ import { questionLines } from '../questions/index.ts';
 import type { Interrupts } from '../terminal/index.ts';
 import { clean, EXIT, paint, Screen, usageError } from '../terminal/index.ts';
 import { runStreamOnScreen, viewOf } from '../turn/index.ts';
-import type { HostFlags, RunFlags, Workplace } from '../workspace/index.ts';
-import { closeQuietly, describeRequest, openWorkplace, openWorkspaceStore } from '../workspace/index.ts';
+import type { HostFlags, ModuleHost, RunFlags } from '../workspace/index.ts';
+import { closeQuietly, describeRequest, openModuleHost, openWorkspaceStore } from '../workspace/index.ts';
 
 /** Digits that are shown, and that at least are wanted back. */
 const DIGEST_LENGTH = 12;
@@ -22,7 +22,7 @@ export interface ListApprovalsFlags extends HostFlags {
 export async function listApprovals(flags: ListApprovalsFlags, interrupts: Interrupts): Promise<number> {
   if (flags.agent === undefined) return listCalls(flags);
   const screen = new Screen();
-  const work = await openWorkplace(flags.agent, flags, { screen, interrupts });
+  const work = await openModuleHost(flags.agent, flags, { screen, interrupts });
   try {
     const open = await work.host.approvals.list(flags.session === undefined ? {} : { sessionId: flags.session });
     if (open.length === 0 && !flags.json) screen.line('nothing waits for an answer');
@@ -90,7 +90,7 @@ export async function answerApproval(
   if (path === undefined) throw usageError('--agent MODULE is needed: its tools and policy say what is being answered');
   const args = flags.args === undefined ? undefined : parseArgs(flags.args);
   const screen = new Screen();
-  const work = await openWorkplace(path, flags, { screen, interrupts });
+  const work = await openModuleHost(path, flags, { screen, interrupts });
   try {
     const open = theOnly(
       (await work.host.approvals.list()).filter(({ request }) => isMeant(request, id)),
@@ -183,7 +183,7 @@ function parseArgs(text: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-function unknown(id: string, work: Workplace): CoxswainError {
+function unknown(id: string, work: ModuleHost): CoxswainError {
   return new CoxswainError(
     'FAILED_PRECONDITION',
     'E_UNKNOWN_REQUEST',

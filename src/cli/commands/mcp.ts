@@ -14,7 +14,7 @@ import {
   fileOf,
   hostOptions,
   limitsFromFlags,
-  openWorkplace,
+  openModuleHost,
   quote,
 } from '../workspace/index.ts';
 
@@ -36,7 +36,7 @@ async function serve(
   const screen = new Screen();
   const [{ serveMcpStdio }, work] = await Promise.all([
     import('../../host/mcp/index.ts'),
-    openWorkplace(path, flags, { screen, interrupts, asksElsewhere: true }),
+    openModuleHost(path, flags, { screen, interrupts, asksElsewhere: true }),
   ]);
   interrupts.outlive(work.warn);
   try {

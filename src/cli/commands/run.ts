@@ -2,8 +2,8 @@ import type { Interrupts } from '../terminal/index.ts';
 import { clean, hasKeyboard, Screen, usageError } from '../terminal/index.ts';
 import type { TurnFrame } from '../turn/index.ts';
 import { Conversation, chat, greet, outputCheck, viewOf } from '../turn/index.ts';
-import type { RunFlags, Workplace } from '../workspace/index.ts';
-import { closeQuietly, commandName, openWorkplace, promptOf, quote } from '../workspace/index.ts';
+import type { ModuleHost, RunFlags } from '../workspace/index.ts';
+import { closeQuietly, commandName, openModuleHost, promptOf, quote } from '../workspace/index.ts';
 
 export interface RunCommandFlags extends RunFlags {
   session?: string;
@@ -31,7 +31,7 @@ export async function runCommand(
   const screen = new Screen();
   const notes: string[] = [];
   const place = { screen, interrupts, mayGoWithout: !isStored, ...(isChat ? { notes } : {}) };
-  const work = await openWorkplace(path, flags, place);
+  const work = await openModuleHost(path, flags, place);
   const frame: TurnFrame = { path, flags, work, screen, interrupts, view: viewOf(flags, screen), check, isChat };
   const talk = new Conversation(frame);
   try {
@@ -55,7 +55,7 @@ function noPrompt(path: string): Error {
 }
 
 /** What a module gives as an example, where nobody has said anything and nobody can. */
-function demonstration({ module }: Workplace, screen: Screen, path: string): string {
+function demonstration({ module }: ModuleHost, screen: Screen, path: string): string {
   const [example] = module.examples ?? [];
   if (example === undefined) throw noPrompt(path);
   screen.line(`no prompt and no terminal: this runs an example, "${clean(example)}"`);

@@ -1,10 +1,10 @@
 import type { Principal } from '../../contracts/index.ts';
 import type { McpListener } from '../../host/mcp/index.ts';
-import type { HostFlags, Workplace } from '../workspace/index.ts';
+import type { HostFlags, ModuleHost } from '../workspace/index.ts';
 import { settleAt, stateKey } from './mcp.ts';
 
 export interface ServeMcpOptions {
-  work: Workplace;
+  work: ModuleHost;
   /** The agent module, for the command that settles a question. */
   path: string;
   flags: HostFlags & { listen: string; allowOrigin?: string[]; allowHost?: string[] };

@@ -8,8 +8,8 @@ import type { AgentServer, ServeOptions } from '../../host/websocket/index.ts';
 import { isLoopback, serve } from '../../host/websocket/index.ts';
 import type { Interrupts } from '../terminal/index.ts';
 import { clean, EXIT, Screen, usageError } from '../terminal/index.ts';
-import type { HostFlags, Workplace } from '../workspace/index.ts';
-import { closeQuietly, dataFolder, openWorkplace } from '../workspace/index.ts';
+import type { HostFlags, ModuleHost } from '../workspace/index.ts';
+import { closeQuietly, dataFolder, openModuleHost } from '../workspace/index.ts';
 
 export interface ServeFlags extends HostFlags {
   port: number;
@@ -37,7 +37,7 @@ export async function serveCommand(
     throw usageError(`--listen ${flags.listen} is reachable from elsewhere: say who may come with --people`);
   }
   const screen = new Screen();
-  const work = await openWorkplace(path, flags, { screen, interrupts, asksElsewhere: true, asksWhileItRuns: true });
+  const work = await openModuleHost(path, flags, { screen, interrupts, asksElsewhere: true, asksWhileItRuns: true });
   interrupts.outlive(work.warn);
   const { signal } = interrupts.start();
   const log = (entry: object) => screen.line(clean(JSON.stringify({ time: new Date().toISOString(), ...entry })));
@@ -84,7 +84,7 @@ async function overMcp(
   flags: ServeFlags,
   port: number,
   version: string,
-  work: Workplace,
+  work: ModuleHost,
   server: AgentServer,
   people: Map<string, Principal> | undefined,
 ): Promise<McpListener> {

@@ -1,10 +1,10 @@
 import type { Screen } from '../terminal/index.ts';
 import { clean, lineWidth, oneLine, paint } from '../terminal/index.ts';
-import type { HostFlags, Workplace } from '../workspace/index.ts';
+import type { HostFlags, ModuleHost } from '../workspace/index.ts';
 
 /** What somebody should know who sits at the terminal, in four lines at most. */
 export function greet(
-  { host, agent, module }: Workplace,
+  { host, agent, module }: ModuleHost,
   { workspace }: HostFlags,
   notes: readonly string[],
   screen: Screen,

@@ -1,15 +1,15 @@
 import type { AgentDescriptor, Session } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, notesOf } from '../../contracts/index.ts';
-import type { Workplace } from '../workspace/index.ts';
+import type { ModuleHost } from '../workspace/index.ts';
 
 /** How a session stands: `none` without a turn, `open` in the midst of one, else the reason of its end. */
 export type TurnStanding = 'none' | 'open' | (string & {});
 
 /**
- * Opens a session of the workplace's agent: a stored one, or a new one.
+ * Opens a session of the agent of a module host: a stored one, or a new one.
  * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND | E_AGENT_UNKNOWN`
  */
-export async function openSession(work: Workplace, id?: string): Promise<{ session: Session; turn: TurnStanding }> {
+export async function openSession(work: ModuleHost, id?: string): Promise<{ session: Session; turn: TurnStanding }> {
   try {
     const session = await work.host.open(work.agent, id === undefined ? {} : { sessionId: id });
     return { session, turn: id === undefined ? 'none' : await turnState(session) };

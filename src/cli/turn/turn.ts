@@ -3,7 +3,7 @@ import type { Interrupts, Screen } from '../terminal/index.ts';
 import { clean, EXIT, errorLine, paint } from '../terminal/index.ts';
 import type { View } from '../view/index.ts';
 import { JsonView, TextView } from '../view/index.ts';
-import type { RunFlags, Workplace } from '../workspace/index.ts';
+import type { ModuleHost, RunFlags } from '../workspace/index.ts';
 import { commandLine, hostOptions, limitsFromFlags, openQuestionLines, openRequestLines } from '../workspace/index.ts';
 import type { StreamOutcome } from './drive.ts';
 import { drive } from './drive.ts';
@@ -14,7 +14,7 @@ export interface TurnFrame {
   /** Path of the agent module, for hints. */
   path: string;
   flags: RunFlags;
-  work: Workplace;
+  work: ModuleHost;
   screen: Screen;
   interrupts: Interrupts;
   view: View;

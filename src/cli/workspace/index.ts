@@ -17,6 +17,8 @@ export {
   whole,
 } from './flags.ts';
 export { chooseModel } from './model.ts';
+export type { ModuleHost, ModuleHostOptions } from './module-host.ts';
+export { closeQuietly, openModuleHost } from './module-host.ts';
 export { describeRequest, hostOptions, openQuestionLines, openRequestLines } from './open-requests.ts';
 export { moduleTools, openPolicy, policyWarning, readFlagFile } from './policy-file.ts';
 export { promptOf } from './prompt.ts';
@@ -24,5 +26,3 @@ export type { Store } from './store.ts';
 export { fileOf, isThere, openKeptStore, openWorkspaceStore, shownUrl } from './store.ts';
 export type { Overrides, StoredCall } from './stored-call.ts';
 export { shownRequest, storedCall } from './stored-call.ts';
-export type { Workplace, WorkplaceOptions } from './workplace.ts';
-export { closeQuietly, openWorkplace } from './workplace.ts';

@@ -17,7 +17,7 @@ import type { Store } from './store.ts';
 import { openWorkspaceStore } from './store.ts';
 
 /** A host over one agent module and one store, for the length of a command. */
-export interface Workplace {
+export interface ModuleHost {
   readonly host: AgentHost;
   readonly module: AgentModule;
   readonly agent: string;
@@ -37,7 +37,7 @@ export interface Workplace {
   close(): Promise<void>;
 }
 
-export interface WorkplaceOptions {
+export interface ModuleHostOptions {
   screen: Screen;
   interrupts: Interrupts;
   asksElsewhere?: boolean;
@@ -45,8 +45,8 @@ export interface WorkplaceOptions {
   asksWhileItRuns?: boolean;
   /** Nothing waits for the tools of a server: one that cannot be reached is gone on without. */
   mayGoWithout?: boolean;
-  /** Beside a workplace that is open, and ended before it: over its store, with its module unless that is made anew. */
-  beside?: Workplace;
+  /** Beside a module host that is open, and ended before it: over its store, with its module unless that is made anew. */
+  beside?: ModuleHost;
   /** Folder that the module is made for, instead of the one that the flags name. */
   workspace?: string;
   /** What the module and the choice of a model tell goes here, instead of to the screen. */
@@ -56,7 +56,7 @@ export interface WorkplaceOptions {
 }
 
 /** @throws CoxswainError for flags, module, policy or store that cannot be used */
-export async function openWorkplace(path: string, flags: HostFlags, place: WorkplaceOptions): Promise<Workplace> {
+export async function openModuleHost(path: string, flags: HostFlags, place: ModuleHostOptions): Promise<ModuleHost> {
   const servers: McpToolset[] = [];
   try {
     return await furnish(path, flags, place, servers);
@@ -70,9 +70,9 @@ export async function openWorkplace(path: string, flags: HostFlags, place: Workp
 async function furnish(
   path: string,
   flags: HostFlags,
-  place: WorkplaceOptions,
+  place: ModuleHostOptions,
   servers: McpToolset[],
-): Promise<Workplace> {
+): Promise<ModuleHost> {
   const { screen, interrupts, asksElsewhere = false, asksWhileItRuns = false, mayGoWithout = false, beside } = place;
   const { workspace = flags.workspace, toolProviders = [] } = place;
   const source = flags.policy === undefined ? undefined : await openPolicy(flags.policy);
@@ -101,7 +101,7 @@ async function furnish(
     if (flags.verbose && error !== undefined) screen.line(clean(String((error as Error).stack ?? error)));
   };
   const asks = interactive && flags.approve !== 'deny';
-  const asker = new Asker(screen, interrupts, () => workplace.session);
+  const asker = new Asker(screen, interrupts, () => moduleHost.session);
   if (!isShared)
     servers.push(
       ...(await openMcpServers(flags.mcpServers, { mayAsk: asks || asksWhileItRuns, isOptional: mayGoWithout }, warn)),
@@ -135,7 +135,7 @@ async function furnish(
     ...approvers(flags, asks ? asker : undefined, { answerable, elsewhere: asksElsewhere }),
   });
   let { name } = use;
-  const workplace: Workplace = {
+  const moduleHost: ModuleHost = {
     host,
     module,
     agent: host.agents[0]?.name ?? '',
@@ -162,7 +162,7 @@ async function furnish(
       }
     },
   };
-  return workplace;
+  return moduleHost;
 }
 
 interface Answering {
@@ -217,9 +217,9 @@ function allow({ approval }: ApprovalQuestion): RequestAnswer {
 }
 
 /** What a failed clean-up says; it changes no exit code. */
-export async function closeQuietly(workplace: Workplace): Promise<void> {
+export async function closeQuietly(moduleHost: ModuleHost): Promise<void> {
   try {
-    await workplace.close();
+    await moduleHost.close();
   } catch (error) {
     process.stderr.write(`coxswain: warning: ${errorLine(error)}\n`);
   }
