@@ -16,6 +16,7 @@ export {
   badInput,
   bag,
   checkIs,
+  checkMembers,
   checkOptions,
   checkShape,
   count,

@@ -100,6 +100,22 @@ function look(value: unknown, where: string, members: Readonly<Record<string, Ch
   }
 }
 
+/**
+ * Members of a value that permits something: one that is not known may have been meant to change or narrow what is
+ * permitted, so there is none that may be passed by.
+ * @param also known too, and nobody is told to give them
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` naming the member and the one that was probably meant
+ */
+export function checkMembers(
+  value: object,
+  where: string,
+  known: readonly string[],
+  also: readonly string[] = [],
+): void {
+  const unknown = Object.keys(value).find((member) => !known.includes(member) && !also.includes(member));
+  if (unknown !== undefined) throw unknownMember(where, unknown, known);
+}
+
 const nobodys = Symbol('nobodys');
 
 /** A proxy gives something for any name, or throws: no module of Node's is needed to tell, which browsers have not. */

@@ -80,6 +80,10 @@ describe('members of a decision', () => {
     else expect(check).toThrow('give seconds, above 0');
   });
 
+  test('ATK-L1 a misspelt time of a confirmation is refused: without it the question would wait for ever', () => {
+    expect(() => checkConfirmation({ expires_in: 60 } as never)).toThrow('expires_in is not known; write expiresIn');
+  });
+
   test('no time to answer at all is none that ends', () => {
     expect(() => checkConfirmation({})).not.toThrow();
   });

@@ -47,10 +47,45 @@ describe('what an interceptor says', () => {
     ['a function', () => 1, 'but function'],
     ['a number without JSON', 1n, 'but something that is no JSON (bigint)'],
     ['changes that are none', { action: 'proceed', modifications: [1] }, 'the modifications of a p hook are no object'],
+    ['a misspelt member', { action: 'proceed', modification: {} }, 'a p hook gave modification, which is not known'],
   ])('%s is refused', (_, value, message) => {
     expect(() => checkHookResult('p', value)).toThrow(
       expect.objectContaining({ code: 'E_HOOK_FAILED', message: expect.stringContaining(message) }),
     );
+  });
+
+  test.each<[string, object, string]>([
+    [
+      'before_tool',
+      { action: 'proceed', modification: { args: {} } },
+      'modification, which is not known; write modifications',
+    ],
+    ['before_tool', { action: 'proceed', args: {} }, 'args, which is not known; give nothing but action, reason,'],
+    [
+      'before_tool',
+      { action: 'proceed', modifications: { arg: {} } },
+      'modifications with arg, which is not known; write args',
+    ],
+    [
+      'before_tool',
+      { action: 'block', modifications: { resutl: 1 } },
+      'modifications with resutl, which is not known; write result',
+    ],
+    [
+      'after_tool',
+      { action: 'proceed', modifications: { result: 1 } },
+      'result, which is not known; give nothing but replacement',
+    ],
+    ['after_run', { action: 'proceed', modifications: { result: 1 } }, 'nothing can be changed so'],
+  ])('ATK-L1 a %s hook that says %j has failed, and the member is named', (point, word, message) => {
+    expect(() => checkHookResult(point, word)).toThrow(
+      expect.objectContaining({ code: 'E_HOOK_FAILED', message: expect.stringContaining(message) }),
+    );
+  });
+
+  test('ATK-L1 a word may bring _meta, and at a point that is not known any change', () => {
+    expect(checkHookResult('before_tool', { action: 'proceed', _meta: { by: 'x' } })).toBeDefined();
+    expect(checkHookResult('mine', { action: 'proceed', modifications: { anything: 1 } })).toBeDefined();
   });
 
   test('a long word is cut', () => {

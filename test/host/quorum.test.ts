@@ -118,7 +118,7 @@ describe('a question for several people', () => {
     const { answer, session, requestId, runs, close } = await asked(2);
     await Promise.all([answer('a'), answer('b')]);
     const before = (await record(session)).length;
-    const late = { kind: 'tool_approval' as const, requestId, approved: true, by: by('c') };
+    const late = { kind: 'tool_approval' as const, requestId, by: by('c') };
     const { code, message } = await refusal(say(session, late));
     expect([code, message]).toEqual(['E_REQUEST_CLOSED', expect.stringContaining('b has completed the votes')]);
     expect(await record(session)).toHaveLength(before);

@@ -2,6 +2,7 @@
 export type { Closed } from './closed.ts';
 export * from './error-table.ts';
 export * from './errors.ts';
+export * from './host-facts.ts';
 export * from './ids.ts';
 export * from './json.ts';
 export { PACKAGE_VERSION } from './package-version.ts';

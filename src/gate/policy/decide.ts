@@ -1,4 +1,4 @@
-import { isObject, untilAborted, untilLate } from '../../base/index.ts';
+import { untilAborted, untilLate } from '../../base/index.ts';
 import type {
   AnyAgentTool,
   ConfirmationRequest,
@@ -18,7 +18,7 @@ import { mintDecision } from './decision.ts';
 import { deniedResult, policyDenied, reasonOf } from './denial.ts';
 import { compareStrictness } from './deny-overrides.ts';
 import type { GateCall, GateRules } from './gate-call.ts';
-import { isHookResult } from './hook-result.ts';
+import { faultOfHookResult, isHookResult } from './hook-result.ts';
 import type { CheckedDecision } from './policy.ts';
 import { evaluatePolicy, POLICY_TIMEOUT_MS, withRedact } from './policy.ts';
 
@@ -167,8 +167,9 @@ export async function askHook(
   }
   if (value === undefined || value === null) return { kind: 'proceed' };
   if (!isHookResult(value)) return { kind: 'result', value };
-  const changes: unknown = value.modifications ?? {};
-  if (!isObject(changes)) return { kind: 'block', reason: 'the modifications of a before_tool hook are no object' };
+  const fault = faultOfHookResult('before_tool', value);
+  if (fault !== undefined) return { kind: 'block', reason: fault };
+  const changes = value.modifications ?? {};
   if (value.action === 'block') {
     if ('result' in changes) return { kind: 'result', value: changes.result };
     return { kind: 'block', reason: value.reason ?? 'a before_tool hook blocked the call' };

@@ -1,5 +1,5 @@
-import { isObject, isTimed, untilAborted } from '../../base/index.ts';
-import type { HookResult, LifecycleInterceptor } from '../../contracts/index.ts';
+import { isObject, isTimed, nearest, untilAborted } from '../../base/index.ts';
+import type { HookPoint, HookResult, LifecycleInterceptor } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { headOf } from '../values/index.ts';
 
@@ -12,6 +12,54 @@ const WORD_BYTES = 120;
 export function isHookResult(value: unknown): value is HookResult {
   const action = typeof value === 'object' && value !== null ? (value as { action?: unknown }).action : undefined;
   return action === 'proceed' || action === 'block';
+}
+
+/** What a word at a point may change, with either action; of a point that is not known it is not known either. */
+const changes: Readonly<Record<HookPoint, readonly string[]>> = {
+  before_agent: ['result'],
+  after_agent: ['replacement'],
+  before_model: ['result'],
+  after_model: ['replacement'],
+  before_tool: ['args', 'result'],
+  after_tool: ['replacement'],
+  on_event: ['replacement'],
+  on_user_message: ['replacement'],
+  before_run: ['result'],
+  after_run: [],
+  on_model_error: ['replacement'],
+  on_tool_error: ['replacement'],
+};
+
+const members: readonly string[] = Object.keys({
+  action: true,
+  reason: true,
+  modifications: true,
+  systemMessage: true,
+} satisfies Record<keyof HookResult, true>);
+
+/**
+ * What is wrong with a word beside its action. A member that is not known was meant to change something that stays as it
+ * is: whoever goes on all the same does what the hook did not say.
+ */
+export function faultOfHookResult(point: string, said: HookResult): string | undefined {
+  const { modifications } = said;
+  const unknown = Object.keys(said).find((name) => !members.includes(name) && name !== '_meta');
+  if (unknown !== undefined) return `a ${point} hook gave ${wrongName(unknown, members)}`;
+  if (modifications === undefined) return undefined;
+  if (!isObject(modifications)) return `the modifications of a ${point} hook are no object`;
+  if (!Object.hasOwn(changes, point)) return undefined;
+  const known = changes[point as HookPoint];
+  const other = Object.keys(modifications).find((name) => !known.includes(name));
+  if (other === undefined) return undefined;
+  return `a ${point} hook gave modifications with ${wrongName(other, known)}`;
+}
+
+function wrongName(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  const shown = headOf(name, WORD_BYTES);
+  if (meant !== undefined) return `${shown}, which is not known; write ${meant}`;
+  const none = 'nothing can be changed so';
+  return `${shown}, which is not known; ${known.length === 0 ? none : `give nothing but ${known.join(', ')}`}`;
 }
 
 /**
@@ -52,8 +100,9 @@ export function checkHookResult(point: string, value: unknown): HookResult | und
     const message = `a ${point} hook said neither proceed nor block, but ${wordOf(value)}`;
     throw new CoxswainError('INTERNAL', 'E_HOOK_FAILED', message);
   }
-  if (value.modifications === undefined || isObject(value.modifications)) return value;
-  throw new CoxswainError('INTERNAL', 'E_HOOK_FAILED', `the modifications of a ${point} hook are no object`);
+  const fault = faultOfHookResult(point, value);
+  if (fault !== undefined) throw new CoxswainError('INTERNAL', 'E_HOOK_FAILED', fault);
+  return value;
 }
 
 function wordOf(value: unknown): string {

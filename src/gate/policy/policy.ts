@@ -1,4 +1,4 @@
-import { isObject, isTimed } from '../../base/index.ts';
+import { checkMembers, isObject, isTimed } from '../../base/index.ts';
 import type { ConfirmationRequest, PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { faultOfObligations, isAbsentOr, isSeconds } from '../questions/index.ts';
@@ -123,8 +123,12 @@ const members: ReadonlySet<string> = new Set(
   } satisfies Record<keyof PolicyDecision, true>),
 );
 
-/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for a time that is none */
-export function checkConfirmation({ expiresIn }: ConfirmationRequest): void {
+const ofConfirmations = ['hint', 'payload', 'expiresIn'] satisfies (keyof ConfirmationRequest)[];
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for a time that is none, or a member that is not known */
+export function checkConfirmation(request: ConfirmationRequest): void {
+  checkMembers(request, 'requestConfirmation', ofConfirmations);
+  const { expiresIn } = request;
   if (expiresIn === undefined || isSeconds(expiresIn)) return;
   const what = `requestConfirmation: expiresIn is ${expiresIn}; give seconds, above 0`;
   throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', what);

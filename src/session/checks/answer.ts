@@ -1,6 +1,7 @@
 import { guarded } from '../../base/index.ts';
 import type { HostAnswer } from '../../contracts/index.ts';
 import { CoxswainError, copyJson } from '../../contracts/index.ts';
+import { checkAnswerMembers } from './answer-members.ts';
 import { checkSize } from './input.ts';
 import { checkPrincipal } from './principal.ts';
 
@@ -40,6 +41,7 @@ function checked<A extends HostAnswer>(answer: A): A {
       kind satisfies never;
       throw bad(`kind ${JSON.stringify(kind) ?? 'is missing and'} is not approve, deny, result or elicitation`);
   }
+  checkAnswerMembers(copy);
   checkSize(copy);
   return copy;
 }

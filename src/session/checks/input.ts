@@ -1,6 +1,7 @@
 import { badInput as bad, guarded, unreachable } from '../../base/index.ts';
 import type { ContentPart, Principal, SessionInput } from '../../contracts/index.ts';
 import { CoxswainError, copyJson } from '../../contracts/index.ts';
+import { checkInputMembers } from './answer-members.ts';
 import { checkPrincipal } from './principal.ts';
 
 /** Largest text of one message, tool result or answer, in characters. */
@@ -67,6 +68,7 @@ function checkInput(item: SessionInput, index: number): SessionInput {
     default:
       unreachable(copy, `input ${index}`);
   }
+  checkInputMembers(copy, `input ${index}`);
   return copy;
 }
 

@@ -1,7 +1,5 @@
 import type { HostAnswer, SessionInput } from '../../contracts/index.ts';
-
-/** What only a host says to its executor of an answer or an input: decided, counted as one of several, begun, run again. */
-const HOST_FACTS = ['decision', 'quorum', 'starts', 'rerun'] as const;
+import { HOST_FACTS } from '../../contracts/index.ts';
 
 /** A caller's words without what only a host may say, whatever their kind: types do not hold at run time. */
 export function withoutHostFacts<S extends HostAnswer | SessionInput>(said: S): S {
