@@ -5,6 +5,7 @@ export { newId } from './identity.ts';
 export { inTime } from './in-time.ts';
 export { isEmpty } from './is-empty.ts';
 export { isObject } from './is-object.ts';
+export { isThenable } from './is-thenable.ts';
 export { LazyMap, LazySet } from './lazy.ts';
 export { nearest } from './nearest.ts';
 export { breath, eachInPieces, MANY, Pace, pauseAfter } from './pace.ts';

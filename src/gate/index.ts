@@ -31,7 +31,6 @@ export {
   answersAtOnce,
   askHook,
   checkConfirmation,
-  checkHookResult,
   compareStrictness,
   Decision,
   decide,
@@ -54,6 +53,7 @@ export {
   requestOf,
   shadow,
   subagentSessionId,
+  takeHookResult,
   toolDigest,
   withRedact,
 } from './policy/index.ts';

@@ -11,9 +11,9 @@ const fails = (error: unknown): PolicyEvaluator => ({
 });
 
 describe('S3-62 evaluate gives allow, deny or ask_user', () => {
-  test.each(['allow', 'deny', 'ask_user'])('%s is passed on as it is, without waiting', (outcome) => {
+  test.each(['allow', 'deny', 'ask_user'])('%s is passed on whole, without waiting', (outcome) => {
     const decision = { outcome, reason: 'because', ruleId: 'r' };
-    expect(evaluatePolicy(says(decision), request)).toBe(decision);
+    expect(evaluatePolicy(says(decision), request)).toEqual(decision);
   });
 
   test('ask is ask_user, and keeps what comes with it', () => {

@@ -139,9 +139,10 @@ export function hooks(handlers: Handlers): LifecycleInterceptor {
       );
   }
   return {
-    async fire(hookPoint, payload) {
-      const result = await byPoint.get(hookPoint)?.(payload as never);
-      return (result ?? undefined) as HookResult | undefined;
+    // An answer that is there is given at once: a handler may fill the same object for the next call.
+    fire(hookPoint, payload) {
+      const answer = byPoint.get(hookPoint)?.(payload as never);
+      return (answer ?? undefined) as HookResult | undefined | Promise<HookResult | undefined>;
     },
     supportedHookPoints: () => [...byPoint.keys()],
   };

@@ -1,4 +1,4 @@
-import { untilAborted, untilLate } from '../../base/index.ts';
+import { isObject, untilAborted, untilLate } from '../../base/index.ts';
 import type {
   AnyAgentTool,
   ConfirmationRequest,
@@ -7,7 +7,7 @@ import type {
   PolicyRequest,
   ToolResult,
 } from '../../contracts/index.ts';
-import { canonicalJson, deepFreeze, messageOf } from '../../contracts/index.ts';
+import { canonicalJson, copyJson, deepFreeze, messageOf } from '../../contracts/index.ts';
 import type { Question } from '../questions/index.ts';
 import { obligationsIn, sooner } from '../questions/index.ts';
 import { errorResult, normaliseReturn } from '../result/index.ts';
@@ -111,10 +111,11 @@ async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> 
     const answer = await askHook(rules.beforeTool, args, rules.signal);
     if (answer.kind === 'result') return answered(answer.value, facts);
     if (answer.kind === 'block') return refuse(deniedResult(answer.reason), answer.reason, { by: 'hook', ...facts });
+    if (answer.kind === 'unfit') return unfitOfHook(answer.reason, facts);
     // Checked first: what is no JSON cannot be compared either.
     const checked = answer.args && (await validatedInTime(rules.validate(answer.args), rules.signal));
     if (checked && !checked.ok) {
-      return unfit(`a hook's arguments do not fit: ${checked.message}`, { by: 'hook', ...facts });
+      return unfitOfHook(checked.message, facts);
     }
     if (checked && !sameArgs(checked.args, args)) {
       args = deepFreeze(checked.args);
@@ -150,6 +151,8 @@ export function recordFacts(
 type HookAnswer =
   | { kind: 'proceed'; args?: Record<string, unknown> }
   | { kind: 'result'; value: unknown }
+  /** Its arguments are no JSON. */
+  | { kind: 'unfit'; reason: string }
   | { kind: 'block'; reason: string };
 
 export async function askHook(
@@ -166,20 +169,27 @@ export async function askHook(
     return { kind: 'block', reason: `a before_tool hook failed: ${messageOf(error)}${help}` };
   }
   if (value === undefined || value === null) return { kind: 'proceed' };
-  if (!isHookResult(value)) return { kind: 'result', value };
-  const fault = faultOfHookResult('before_tool', value);
+  // Each member is read once.
+  const said = isObject(value) ? { ...value } : undefined;
+  if (!isHookResult(said)) return { kind: 'result', value };
+  const fault = faultOfHookResult('before_tool', said);
   if (fault !== undefined) return { kind: 'block', reason: fault };
-  const changes = value.modifications ?? {};
-  if (value.action === 'block') {
+  const changes = said.modifications ?? {};
+  if (said.action === 'block') {
     if ('result' in changes) return { kind: 'result', value: changes.result };
-    return { kind: 'block', reason: value.reason ?? 'a before_tool hook blocked the call' };
+    return { kind: 'block', reason: said.reason ?? 'a before_tool hook blocked the call' };
   }
   const changed = changes.args;
   if (changed === undefined) return { kind: 'proceed' };
   if (typeof changed !== 'object' || changed === null || Array.isArray(changed)) {
     return { kind: 'block', reason: 'a before_tool hook gave arguments that are not an object' };
   }
-  return { kind: 'proceed', args: changed as Record<string, unknown> };
+  try {
+    // What is checked, judged and run from here on is nobody else's.
+    return { kind: 'proceed', args: copyJson(changed as Record<string, unknown>, 'modifications.args') };
+  } catch (error) {
+    return { kind: 'unfit', reason: messageOf(error) };
+  }
 }
 
 /** It tried to change the arguments where they are. */
@@ -268,6 +278,9 @@ function denied(call: GateCall, args: Record<string, unknown>, policy: PolicyDec
 function unfit(message: string, why: Approval): Verdict {
   return refuse(errorResult('invalid_args', message), message, why);
 }
+
+const unfitOfHook = (message: string, facts: Omit<Approval, 'by'>): Verdict =>
+  unfit(`a hook's arguments do not fit: ${message}`, { by: 'hook', ...facts });
 
 function refuse(result: ToolResult, reason: string, why: Approval): Verdict {
   return {

@@ -1,6 +1,6 @@
-import { isObject, isTimed, nearest, untilAborted } from '../../base/index.ts';
+import { isObject, isThenable, isTimed, nearest, untilAborted } from '../../base/index.ts';
 import type { HookPoint, HookResult, LifecycleInterceptor } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, copyJson } from '../../contracts/index.ts';
 import { headOf } from '../values/index.ts';
 
 /** Milliseconds that an interceptor may think about one point. */
@@ -9,9 +9,14 @@ export const DEFAULT_HOOK_TIMEOUT_MS = 10_000;
 /** Bytes of a word that is not known, as an error repeats it. */
 const WORD_BYTES = 120;
 
+/** What is no HookResult is, from a hook of the runtime, the result of the call itself. */
 export function isHookResult(value: unknown): value is HookResult {
   const action = typeof value === 'object' && value !== null ? (value as { action?: unknown }).action : undefined;
-  return action === 'proceed' || action === 'block';
+  return isAction(action);
+}
+
+function isAction(value: unknown): value is HookResult['action'] {
+  return value === 'proceed' || value === 'block';
 }
 
 /** What a word at a point may change, with either action; of a point that is not known it is not known either. */
@@ -65,6 +70,7 @@ function wrongName(name: string, known: readonly string[]): string {
 /**
  * Fires a point of an interceptor.
  * @param limits `timeoutMs`: default 10,000; 0: no limit. An abort of `signal` ends the wait.
+ * @returns a copy, made at the moment of the answer: the interceptor may use its object for another call
  * @throws CoxswainError `DEADLINE_EXCEEDED | INTERNAL / E_HOOK_FAILED`; whatever the interceptor throws; the reason of
  *   the abort
  */
@@ -74,35 +80,58 @@ export async function fireHook(
   payload: object,
   { signal, timeoutMs = DEFAULT_HOOK_TIMEOUT_MS }: { signal?: AbortSignal | undefined; timeoutMs?: number | undefined },
 ): Promise<HookResult | undefined> {
-  const said = interceptor.fire(point, payload);
-  if (said === undefined || isHookResult(said) || !isTimed(timeoutMs)) {
-    return checkHookResult(point, await untilAborted(said, signal));
+  const given: unknown = interceptor.fire(point, payload);
+  if (!isThenable(given)) {
+    const answer = takeHookResult(point, given);
+    signal?.throwIfAborted();
+    return answer;
   }
+  const taken = Promise.resolve(given).then((value) => takeHookResult(point, value));
+  if (!isTimed(timeoutMs)) return untilAborted(taken, signal);
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     const message = `a ${point} hook gave no answer within ${timeoutMs} ms (hookTimeoutMs)`;
     late.reject(new CoxswainError('DEADLINE_EXCEEDED', 'E_HOOK_FAILED', message));
   }, timeoutMs);
   try {
-    return checkHookResult(point, await untilAborted(Promise.race([said, late.promise]), signal));
+    return await untilAborted(Promise.race([taken, late.promise]), signal);
   } finally {
     clearTimeout(timer);
   }
 }
 
 /**
- * What an interceptor said at a point. Whoever says it may be another program: a word that is not known is no yes.
+ * What an interceptor answered at a point, as a copy: each member is read once, and the arguments are copied whole.
+ * Whoever answers may be another program: a word that is not known is no approval.
  * @throws CoxswainError `INTERNAL / E_HOOK_FAILED` for anything but nothing and a well-formed HookResult
  */
-export function checkHookResult(point: string, value: unknown): HookResult | undefined {
+export function takeHookResult(point: string, value: unknown): HookResult | undefined {
   if (value === undefined || value === null) return undefined;
-  if (!isHookResult(value)) {
+  const { action, reason, modifications, ...others } = Object(value) as Partial<HookResult>;
+  if (!isAction(action)) {
     const message = `a ${point} hook said neither proceed nor block, but ${wordOf(value)}`;
     throw new CoxswainError('INTERNAL', 'E_HOOK_FAILED', message);
   }
-  const fault = faultOfHookResult(point, value);
+  const answer: HookResult = { ...others, action };
+  if (typeof reason === 'string') answer.reason = reason;
+  if (modifications !== undefined) {
+    answer.modifications = isObject(modifications) ? { ...modifications } : modifications;
+  }
+  const fault = faultOfHookResult(point, answer);
   if (fault !== undefined) throw new CoxswainError('INTERNAL', 'E_HOOK_FAILED', fault);
-  return value;
+  if (point === 'before_tool' && isObject(answer.modifications?.args)) {
+    answer.modifications.args = copied(answer.modifications.args);
+  }
+  return answer;
+}
+
+/** What is no JSON stays as it is: it is refused where it is checked. */
+function copied(args: unknown): unknown {
+  try {
+    return copyJson(args);
+  } catch {
+    return args;
+  }
 }
 
 function wordOf(value: unknown): string {

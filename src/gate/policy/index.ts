@@ -9,7 +9,7 @@ export { compareStrictness, denyOverrides, mergeDecisions } from './deny-overrid
 export { excludedBy } from './excluded-by.ts';
 export { isForeign } from './foreign.ts';
 export type { GateCall, GateRules } from './gate-call.ts';
-export { checkHookResult, fireHook, isHookResult } from './hook-result.ts';
+export { fireHook, isHookResult, takeHookResult } from './hook-result.ts';
 export type { CheckedDecision, EvaluateOptions, PolicyOutcome } from './policy.ts';
 export {
   answeringAtOnce,

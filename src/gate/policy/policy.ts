@@ -1,6 +1,6 @@
-import { checkMembers, isObject, isTimed } from '../../base/index.ts';
+import { checkMembers, isObject, isThenable, isTimed } from '../../base/index.ts';
 import type { ConfirmationRequest, PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
-import { CoxswainError, messageOf } from '../../contracts/index.ts';
+import { CoxswainError, copyJson, messageOf } from '../../contracts/index.ts';
 import { faultOfObligations, isAbsentOr, isSeconds } from '../questions/index.ts';
 import { asUnanswered, isUnanswered } from './denial.ts';
 
@@ -80,28 +80,28 @@ function awaitAnswer(
   });
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
-}
-
-/** Whoever answers may be another program: an obligation that is malformed, or misspelt, is not a weaker one. */
+/**
+ * Whoever answers may be another program: an obligation that is malformed, or misspelt, is not a weaker one. What is
+ * given back is a copy: each member is read once, now, and whoever has the object can change nothing of it later.
+ */
 function checkDecision(value: unknown): CheckedDecision {
   if (!isObject(value)) return denied('The policy gave no decision.');
-  const decision = value as PolicyDecision;
-  const outcome = outcomeOf(decision.outcome);
-  if (!outcome) return denied(`The policy gave an unknown outcome: ${cut(String(JSON.stringify(decision.outcome)))}.`);
-  const unknown = Object.keys(decision).find((name) => !members.has(name));
+  const unknown = Object.keys(value).find((name) => !known.has(name));
   if (unknown !== undefined) return malformed(`${cut(unknown)} (there is no such member)`);
-  const fault =
-    outcome === 'deny'
-      ? faultOfObligations({ redact: decision.redact } as PolicyDecision, outcome)
-      : faultOfObligations(decision, outcome);
+  const given: Record<string, unknown> = {};
+  for (const name of members) {
+    const said = value[name];
+    if (said !== undefined) given[name] = typeof said === 'object' ? copyJson(said, name) : said;
+  }
+  const outcome = outcomeOf(given.outcome);
+  if (!outcome) return denied(`The policy gave an unknown outcome: ${cut(String(JSON.stringify(given.outcome)))}.`);
+  const decision = given as unknown as CheckedDecision;
+  decision.outcome = outcome;
+  const obligations: PolicyDecision = outcome === 'deny' ? { outcome, redact: decision.redact } : decision;
+  const fault = faultOfObligations(obligations, outcome);
   if (fault !== undefined) return malformed(fault);
-  const isProper = outcome === decision.outcome && words.every((word) => isAbsentOr('string', decision[word]));
-  if (isProper) return decision as CheckedDecision;
-  const proper: CheckedDecision = { ...decision, outcome };
-  for (const word of words) if (typeof proper[word] !== 'string') delete proper[word];
-  return proper;
+  for (const word of words) if (!isAbsentOr('string', decision[word])) delete decision[word];
+  return isUnanswered(value as PolicyDecision) ? asUnanswered(decision) : decision;
 }
 
 function outcomeOf(value: unknown): PolicyOutcome | undefined {
@@ -111,17 +111,17 @@ function outcomeOf(value: unknown): PolicyOutcome | undefined {
 
 const words = ['reason', 'hint', 'ruleId'] as const;
 
-const members: ReadonlySet<string> = new Set(
-  Object.keys({
-    outcome: true,
-    reason: true,
-    hint: true,
-    ruleId: true,
-    approvers: true,
-    expiresIn: true,
-    redact: true,
-  } satisfies Record<keyof PolicyDecision, true>),
-);
+const members = Object.keys({
+  outcome: true,
+  reason: true,
+  hint: true,
+  ruleId: true,
+  approvers: true,
+  expiresIn: true,
+  redact: true,
+} satisfies Record<keyof PolicyDecision, true>) as readonly (keyof PolicyDecision)[];
+
+const known: ReadonlySet<string> = new Set(members);
 
 const ofConfirmations = ['hint', 'payload', 'expiresIn'] satisfies (keyof ConfirmationRequest)[];
 

@@ -140,18 +140,19 @@ async function hookBeforeAnnouncement(
   if (answer.kind === 'result')
     return answeredWith(call, await boundedAnswer(context.invocation, call.id, normaliseReturn(answer.value)));
   if (answer.kind === 'block') return { call, refusal: answerTo(call, deniedResult(answer.reason)) };
+  if (answer.kind === 'unfit') return { call, refusal: unfitArgs(call, answer.reason) };
   if (!answer.args) return { call };
   const checked = await validatedInTime(validateCall(resolved, answer.args, context.invocation), context.signal);
   if (!checked.ok) {
-    return {
-      call,
-      refusal: answerTo(call, errorResult('invalid_args', `a hook's arguments do not fit: ${checked.message}`)),
-    };
+    return { call, refusal: unfitArgs(call, checked.message) };
   }
   noteOn(call, { rawArgs: call.args });
   call.args = checked.args;
   return { call };
 }
+
+const unfitArgs = (call: FunctionCallPart, message: string) =>
+  answerTo(call, errorResult('invalid_args', `a hook's arguments do not fit: ${message}`));
 
 /** Arguments that will not run are kept as far as they are JSON; the rest as text. */
 function keepArgs(call: FunctionCallPart, args: unknown): void {
