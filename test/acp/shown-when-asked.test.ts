@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { AcpCall } from '../../src/adapters/acp/calls/call.ts';
 
+const diff = (path: string) => ({ type: 'diff' as const, path, oldText: null, newText: 'x' });
+
 function asked(): AcpCall {
   const call = new AcpCall('c', new Set());
-  expect(call.ask({ toolCallId: 'c', kind: 'execute', title: 'ls', locations: [{ path: '/w/a' }] })).toBe(true);
+  expect(call.ask({ toolCallId: 'c', kind: 'execute', title: 'ls', content: [diff('/w/a')] })).toBe(true);
   return call;
 }
 
@@ -26,7 +28,7 @@ test.each([
   ['after it', false],
 ])('IOP-A2 sibling: a file that a call names %s was not shown by its question', (_, isBefore) => {
   const call = asked();
-  const names = () => call.merge({ toolCallId: 'c', locations: [{ path: '/w/a' }, { path: '/w/secret' }] });
+  const names = () => call.merge({ toolCallId: 'c', content: [diff('/w/a'), diff('/w/secret')] });
   if (isBefore) names();
   expect(call.hasShown('/w/a')).toBe(false);
   call.allow();

@@ -1,17 +1,19 @@
 import type { ToolCall, ToolCallUpdate } from '@agentclientprotocol/sdk';
 import type { ToolKind, ToolResult } from '../../../contracts/index.ts';
-import { diffOf } from './content.ts';
+import { canonicalJson } from '../../../contracts/index.ts';
 import { AcpOutput } from './output.ts';
 import type { Subject } from './same-call.ts';
 import { inputMembers, isSameCall, shownInputs } from './same-call.ts';
+import type { Change } from './shown-changes.ts';
+import { AllowedChanges, changesOf } from './shown-changes.ts';
 
 const KINDS = new Set(['read', 'edit', 'delete', 'move', 'search', 'execute', 'fetch']);
 
 /** What an agent says of one of its calls. */
 export type ToldOfCall = (ToolCall | ToolCallUpdate) & { sessionUpdate?: string };
 
-/** What a question shows; `files`: those that the call would write. */
-type Shown = Subject & { files: ReadonlySet<string> };
+/** What a question shows. */
+type Shown = Subject & { changes: readonly Change[] };
 
 /** One of an agent's own tool calls, as far as it has told of it. */
 export class AcpCall {
@@ -23,6 +25,7 @@ export class AcpCall {
   readonly #volatile: ReadonlySet<string>;
   /** What it was when somebody said yes to it; undefined: nobody has. */
   #allowed: Shown | undefined;
+  #changes: AllowedChanges | undefined;
   #told: Partial<ToolCall> = {};
   /** What the last question has shown: what is told while somebody thinks about it is no part of the yes. */
   #shown: Shown | undefined;
@@ -62,7 +65,7 @@ export class AcpCall {
     const { shown, inputs, hides } = shownInputs(announced, question.rawInput ?? undefined, call, this.#volatile);
     this.#merge({ ...question, status: 'pending', ...(shown === undefined ? {} : { rawInput: shown }) });
     this.asked = true;
-    this.#shown = { ...this.#subject, inputs, files: this.#files };
+    this.#shown = { ...this.#subject, inputs, changes: changesOf(this.#told.content ?? []) };
     return !(hasBegun && hides);
   }
 
@@ -72,6 +75,7 @@ export class AcpCall {
 
   allow(): void {
     this.#allowed = this.#shown;
+    this.#changes = new AllowedChanges(this.#shown?.changes ?? []);
   }
 
   /** Why an agent that says it has begun this call may not have; undefined where it may. */
@@ -140,27 +144,41 @@ export class AcpCall {
     return KINDS.has(this.acpKind) ? (this.acpKind as ToolKind) : 'other';
   }
 
-  /** The raw input, with the title, the places and the changes where the agent has told them beside it. */
+  /**
+   * The raw input, with the title, the places and the changes where the agent has told them beside it: those are what its
+   * calls and files are held to. What the input calls the same stands apart, and takes the place of none of them.
+   */
   get args(): Record<string, unknown> {
     const { title, locations = [], content = [], rawInput } = this.#told;
-    const changes = content.flatMap((block) => (block.type === 'diff' ? [diffOf(block)] : []));
-    const raw = inputMembers(rawInput);
-    return {
+    const changes = changesOf(content);
+    const told: Record<string, unknown> = {
       ...(title === undefined ? {} : { title }),
       ...(locations.length === 0 ? {} : { paths: locations.map(({ path }) => path) }),
-      ...(changes.length === 0 ? {} : { changes: changes.map(({ type: _, ...change }) => change) }),
-      ...(raw ?? (rawInput === undefined ? {} : { input: rawInput })),
+      ...(changes.length === 0 ? {} : { changes }),
     };
+    const raw = inputMembers(rawInput);
+    if (!raw) return rawInput === undefined ? told : { ...told, input: rawInput };
+    const isOther = ([name, value]: [string, unknown]) =>
+      Object.hasOwn(told, name) && canonicalJson(value) !== canonicalJson(told[name]);
+    const members = Object.entries(raw);
+    const others = members.filter(isOther);
+    const args = { ...told, ...Object.fromEntries(members.filter((member) => !isOther(member))) };
+    return others.length === 0 ? args : { ...args, [freeName(args)]: Object.fromEntries(others) };
   }
 
-  /** Whoever said yes to it has seen that it would write this file. */
+  /** Whoever said yes to it has seen a change of this file, which was not made yet. */
   hasShown(path: string): boolean {
-    return this.#allowed?.files.has(path) ?? false;
+    return this.#changes?.has(path) ?? false;
   }
 
-  get #files(): ReadonlySet<string> {
-    const { locations = [], content = [] } = this.#told;
-    const changed = content.flatMap((block) => (block.type === 'diff' ? [block.path] : []));
-    return new Set([...locations.map(({ path }) => path), ...changed]);
+  /** A write that is what a change that was shown makes of the file: each is made once. */
+  takeWrite({ path, content }: { path: string; content: string }, current: string | undefined): boolean {
+    return this.#changes?.take(path, content, current) ?? false;
   }
+}
+
+function freeName(args: object): string {
+  let name = 'input';
+  while (Object.hasOwn(args, name)) name = `raw_${name}`;
+  return name;
 }

@@ -35,8 +35,21 @@ export async function readFile(
   return text;
 }
 
+/** What a file holds, for the host's own use; undefined: it cannot be read, or is not there. */
+export async function contentOf(
+  path: string,
+  { readTextFile }: AcpFiles,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    return await readTextFile?.({ path }, signal);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
- * @param isShown somebody has said yes to a call that showed this file
+ * @param isShown somebody has said yes to a call that showed this very change
  * @throws CoxswainError `PERMISSION_DENIED / E_REFUSED`
  */
 export async function writeFile(

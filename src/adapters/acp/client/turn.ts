@@ -13,7 +13,7 @@ import type { ToldOfCall } from '../calls/index.ts';
 import { AcpCall } from '../calls/index.ts';
 import type { AcpFiles, AcpListener } from './client.ts';
 import type { ReadRequest, WriteRequest } from './host-files.ts';
-import { readFile, writeFile } from './host-files.ts';
+import { contentOf, readFile, writeFile } from './host-files.ts';
 import { promptUsage, stopped } from './prompt-end.ts';
 import { AcpSpeech } from './speech.ts';
 
@@ -171,11 +171,14 @@ export class AcpTurn implements AcpListener {
     return readFile(request, this.#options.files, signal, (tool, args) => this.#run(tool, args, { signal }));
   }
 
-  writeFile(request: WriteRequest): Promise<void> {
-    // A call that somebody said yes to has shown this file already.
-    const isShown = [...this.#granted].some((call) => call.hasShown(request.path));
+  async writeFile(request: WriteRequest): Promise<void> {
     const { signal } = this.#over;
-    return writeFile(request, this.#options.files, isShown, signal, (tool, args) => this.#run(tool, args, { signal }));
+    const { files } = this.#options;
+    const showing = [...this.#granted].filter((call) => call.hasShown(request.path));
+    const current = showing.length > 0 ? await contentOf(request.path, files, signal) : undefined;
+    // What a person has said yes to is this change, not any of the file.
+    const isShown = showing.some((call) => this.#granted.has(call) && call.takeWrite(request, current));
+    return writeFile(request, files, isShown, signal, (tool, args) => this.#run(tool, args, { signal }));
   }
 
   #known(update: ToldOfCall): AcpCall {
