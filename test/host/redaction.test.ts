@@ -126,6 +126,16 @@ const endings: Case[] = [
     outcome: 'denied',
   },
   {
+    name: 'asked about as a hook has changed it, and declined',
+    options: {
+      hooks: hooks({
+        beforeTool: () => ({ action: 'proceed', modifications: { args: { user: 'bob', password: `${SECRET}!` } } }),
+      }),
+    },
+    after: (session) => answer(session, { kind: 'deny' }),
+    outcome: 'denied',
+  },
+  {
     name: 'blocked by a hook',
     rules: [{ ...asks, outcome: 'allow' }],
     options: { hooks: hooks({ beforeTool: () => ({ action: 'block', reason: 'no' }) }) },

@@ -47,6 +47,10 @@ export function redactionsOf(events: readonly StoredEvent[], options: RedactionO
       const callId = callIdOf(id);
       if (args) answered.set(callId, [...(answered.get(callId) ?? []), args]);
     }
+    for (const { requestId, args } of actions.questions ?? []) {
+      const callId = callIdOf(requestId);
+      if (args) answered.set(callId, [...(answered.get(callId) ?? []), args]);
+    }
     for (const [callId, decision] of Object.entries(actions.decisions ?? {})) {
       records.set(callId, [...(records.get(callId) ?? []), decision]);
       // How it ended is not told: its reason may quote its arguments.
@@ -148,6 +152,10 @@ function redactActions(actions: EventActions, redactions: ReadonlyMap<string, Hi
     mappedRecord(actions.requestedToolConfirmations, (id, asked) =>
       withoutTexts(asked, redactions.get(id)?.texts ?? []),
     ),
+  );
+  set(
+    'questions',
+    actions.questions && mapped(actions.questions, (question) => argsOf(callIdOf(question.requestId), question)),
   );
   set('asks', actions.asks && mapped(actions.asks, (ask) => argsOf(ask.callId, ask)));
   set(

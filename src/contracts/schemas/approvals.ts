@@ -34,6 +34,8 @@ export const putQuestion = z.looseObject({
   digest: z.string().optional(),
   /** The scopes that were offered with it to be remembered, in their order; absent: none. */
   remember: z.array(z.string()).optional(),
+  /** The arguments of the call as a hook of the host has changed them; absent: none has. */
+  args: record.optional(),
 });
 
 export const rememberOption = z.looseObject({

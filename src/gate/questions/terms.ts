@@ -101,10 +101,14 @@ export function putByPolicy({ questions = [] }: ReportedRequest): PutQuestion | 
   return questions.findLast(({ requestId }) => isPolicyQuestion(requestId));
 }
 
-/** What is to be kept with a host's question about a request; undefined where it is kept already. */
+/**
+ * What is to be kept with a host's question about a request; undefined where it is kept already.
+ * @param args those of the call as a hook has changed them
+ */
 export function toPut(
   { requestId, approval, expiresAt }: Pick<ReportedRequest, 'requestId' | 'approval' | 'expiresAt'>,
   request: ReportedRequest,
+  args?: Record<string, unknown>,
 ): PutQuestion | undefined {
   const { reason, ruleId, approvers, redact } = approval ?? {};
   const known = putAs(request, requestId);
@@ -115,6 +119,7 @@ export function toPut(
     ...(approvers ? { approvers } : {}),
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(redact ? { redact } : {}),
+    ...(args ? { args } : {}),
     ...shownWith(known && putsOf(request, requestId).length >= MOST_SHOWN ? known : shownBy(approval)),
   };
   return known && canonicalJson(known) === canonicalJson(put) ? undefined : put;

@@ -1,6 +1,6 @@
 import type { LifecycleInterceptor, ReportedRequest } from '../../contracts/index.ts';
 import type { GateCall, GateRules } from '../../gate/index.ts';
-import { fireHook } from '../../gate/index.ts';
+import { fireHook, putByPolicy } from '../../gate/index.ts';
 import { LazyMap } from '../../session/index.ts';
 import { supports } from '../tools/index.ts';
 import type { QuestionOptions } from './approval-question.ts';
@@ -20,14 +20,14 @@ export class FiredHooks {
     this.#options = options;
   }
 
-  /** What they say of a call; `peek`: only where they have fired, so that a look fires none. */
+  /** What they say of a call; `peek`: what they have said of it, so that a look fires none. */
   once(
     call: GateCall,
     request: ReportedRequest,
     signal: AbortSignal | undefined,
     peek: boolean,
   ): GateRules['beforeTool'] {
-    if (peek && !this.#fired.has(call.callId)) return undefined;
+    if (peek && !this.#fired.has(call.callId)) return this.#asPut(request);
     const fire = this.around(call, request, signal);
     if (!fire) return undefined;
     return (args) => {
@@ -38,6 +38,13 @@ export class FiredHooks {
       }
       return fired;
     };
+  }
+
+  /** As they have changed the call when its question was put, in whichever process: that is what would run. */
+  #asPut(request: ReportedRequest): GateRules['beforeTool'] {
+    const { hooks } = this.#options;
+    const args = hooks && supports(hooks, 'before_tool') ? putByPolicy(request)?.args : undefined;
+    return args && (async () => ({ action: 'proceed', modifications: { args } }));
   }
 
   /** The hooks around one call, fired each time. */

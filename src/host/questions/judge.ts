@@ -7,7 +7,7 @@ import type {
   QuestionKind,
   ReportedRequest,
 } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, canonicalJson } from '../../contracts/index.ts';
 import type { Approval, Decision, GateCall, GateRules, Question, Verdict } from '../../gate/index.ts';
 import {
   approversOf,
@@ -162,14 +162,19 @@ export class Judge {
         const put = putByPolicy(request);
         // A question that was put is not taken back by a policy that would not put it now, but by a person's "always".
         if (put && (isForNamed(put) || !isRemembered(verdict.decision.record.ruleId))) {
-          return this.#asked(request, hostTool, call, rules, heldTo({ args: verdict.decision.args }, put), 'policy');
+          const { args } = verdict.decision;
+          return hooked(call, args, await this.#asked(request, hostTool, call, rules, heldTo({ args }, put), 'policy'));
         }
         return canRun(request, hostTool)
           ? { kind: 'run', decision: verdict.decision, rerun: false }
           : { kind: 'leave', decision: verdict.decision.record };
       }
       case 'ask':
-        return this.#asked(request, hostTool, call, rules, verdict.question, 'policy');
+        return hooked(
+          call,
+          verdict.question.args,
+          await this.#asked(request, hostTool, call, rules, verdict.question, 'policy'),
+        );
       case 'refuse':
       case 'result':
         return { kind: 'settle', result: verdict.result, decision: verdict.record };
@@ -340,6 +345,12 @@ export class Judge {
     const { previewDigest: digest, requestedBy } = approval;
     return votesFor(request.answers ?? [], { requestId, digest, args }, approval, requestedBy);
   }
+}
+
+/** A question about a call whose arguments a hook has changed: they are kept with it, to be shown again elsewhere. */
+function hooked(call: GateCall, args: Record<string, unknown>, step: Step): Step {
+  const isChanged = step.kind === 'ask' && args !== call.args && canonicalJson(args) !== canonicalJson(call.args);
+  return isChanged ? { ...step, hooked: args } : step;
 }
 
 /** The rule is a person's answer, given once for all. */

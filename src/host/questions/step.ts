@@ -6,8 +6,8 @@ import { deniedResult, errorResult, hidden, NOT_AGAIN, refusalResult } from '../
 export type Step =
   | { kind: 'run'; decision: Decision; rerun: boolean; confirmation?: { confirmed: boolean; payload?: unknown } }
   | { kind: 'settle'; result: ToolResult; decision?: DecisionRecord }
-  /** The host's own question. */
-  | { kind: 'ask'; question: ApprovalQuestion }
+  /** The host's own question; `hooked`: the arguments of the call as a hook has changed them. */
+  | { kind: 'ask'; question: ApprovalQuestion; hooked?: Record<string, unknown> }
   /** The agent's own question, which is in the log. */
   | { kind: 'elicit'; request: ReportedRequest }
   /** For whoever drives the session: a tool that nobody here can run. `decision`: it may. */

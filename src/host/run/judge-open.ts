@@ -85,7 +85,7 @@ async function keepPut(
   steps: readonly Step[],
 ): Promise<void> {
   const put = steps.flatMap((step, index) =>
-    step.kind === 'ask' ? (toPut(step.question, requests[index] as ReportedRequest) ?? []) : [],
+    step.kind === 'ask' ? (toPut(step.question, requests[index] as ReportedRequest, step.hooked) ?? []) : [],
   );
   if (put.length > 0 && keepsQuestions(session.inner)) await session.inner[putQuestions](put);
 }

@@ -36,7 +36,7 @@ export async function readFile(
 }
 
 /** What a file holds, for the host's own use; undefined: it cannot be read, or is not there. */
-export async function contentOf(
+export async function textOfFile(
   path: string,
   { readTextFile }: AcpFiles,
   signal: AbortSignal,

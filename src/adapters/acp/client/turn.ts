@@ -13,7 +13,7 @@ import type { ToldOfCall } from '../calls/index.ts';
 import { AcpCall } from '../calls/index.ts';
 import type { AcpFiles, AcpListener } from './client.ts';
 import type { ReadRequest, WriteRequest } from './host-files.ts';
-import { contentOf, readFile, writeFile } from './host-files.ts';
+import { readFile, textOfFile, writeFile } from './host-files.ts';
 import { promptUsage, stopped } from './prompt-end.ts';
 import { AcpSpeech } from './speech.ts';
 
@@ -175,7 +175,7 @@ export class AcpTurn implements AcpListener {
     const { signal } = this.#over;
     const { files } = this.#options;
     const showing = [...this.#granted].filter((call) => call.hasShown(request.path));
-    const current = showing.length > 0 ? await contentOf(request.path, files, signal) : undefined;
+    const current = showing.length > 0 ? await textOfFile(request.path, files, signal) : undefined;
     // What a person has said yes to is this change, not any of the file.
     const isShown = showing.some((call) => this.#granted.has(call) && call.takeWrite(request, current));
     return writeFile(request, files, isShown, signal, (tool, args) => this.#run(tool, args, { signal }));
