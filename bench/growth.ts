@@ -143,10 +143,7 @@ async function turn(kind: Kind, size: number): Promise<void> {
       app: 'growth',
       agents: [agent],
       tools: kind === 'agent' ? [] : [tool],
-      policy:
-        kind === 'deny' || kind === 'ask'
-          ? { evaluate: () => ({ outcome: kind === 'ask' ? 'ask_user' : kind }) }
-          : allowAll(),
+      policy: kind === 'deny' || kind === 'ask' ? { evaluate: () => ({ outcome: kind }) } : allowAll(),
       answerLimits: { calls: size },
       ...(sessions ? { sessions } : {}),
     });

@@ -13,4 +13,4 @@ export function adder(execute: (args: { a: number; b: number }) => unknown): Any
 
 // Policies of the least cost: what is measured is the way to them and back.
 export const allow: PolicyEvaluator = { evaluate: () => ({ outcome: 'allow' }) };
-export const ask: PolicyEvaluator = { evaluate: () => ({ outcome: 'ask_user' }) };
+export const ask: PolicyEvaluator = { evaluate: () => ({ outcome: 'ask' }) };

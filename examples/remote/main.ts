@@ -18,7 +18,7 @@ export async function main(tell: (line: string) => void): Promise<string> {
     agents: [new LlmAgent({ name: 'clerk', model })],
     tools: [refund],
     policy: rulePolicy([
-      { id: 'refunds', tool: 'refund', outcome: 'ask_user', approvers: { roles: ['boss'], notRequester: true } },
+      { id: 'refunds', tool: 'refund', outcome: 'ask', approvers: { roles: ['boss'], notRequester: true } },
     ]),
   });
 

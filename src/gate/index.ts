@@ -20,7 +20,6 @@ export type {
   EvaluateOptions,
   GateCall,
   GateRules,
-  PolicyOutcome,
   ShadowDecision,
   ShadowOptions,
   ShadowPolicy,

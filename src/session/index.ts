@@ -48,6 +48,7 @@ export { callIdOf, isHostQuestion, PERMISSION_MODES } from '../contracts/index.t
 export * from './audit.ts';
 export {
   AnswerCounter,
+  anOutcome,
   answerLimits,
   charsOf,
   checkAbort,

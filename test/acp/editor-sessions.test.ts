@@ -250,7 +250,7 @@ describe('what an editor is shown of calls and costs', () => {
       tool('odd', () => 'seen', { annotations: { readOnly: true, destructive: true } }),
       tool('rm', () => 'gone', { kind: 'delete' }),
     ];
-    const policy = { evaluate: () => ({ outcome: 'ask_user' as const }) };
+    const policy = { evaluate: () => ({ outcome: 'ask' as const }) };
     const editor = await editorOf(hostOf([call('look'), call('odd'), call('rm'), 'done'], { tools, policy }), allow);
     await editor.prompt(await editor.start(), 'go');
     const told = editor.updates.flatMap((update) => (update.sessionUpdate === 'tool_call' ? [update.kind] : []));

@@ -43,7 +43,7 @@ export function fixtureApp(): acp.AgentApp {
         for (const words of step.text?.match(/\S+\s*/g) ?? []) {
           await update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: words } });
         }
-        const asked = step.ask ? [{ name: 'ask_user', args: step.ask }] : [];
+        const asked = step.ask ? [{ name: 'ask_person', args: step.ask }] : [];
         const calls = [...asked, ...(step.calls ?? [])].map((call) => ({ ...call, id: `c-${made++}` }));
         entries.push({ role: 'agent', calls });
         if (calls.length === 0) return { stopReason: 'end_turn' };

@@ -101,7 +101,7 @@ describe('our agents in an editor', () => {
 
   test('a quorum waits for others: the turn ends, nothing runs', async () => {
     const { ran, tool: rm } = counting('rm');
-    const policy = { evaluate: () => ({ outcome: 'ask_user' as const, approvers: { quorum: 2 } }) };
+    const policy = { evaluate: () => ({ outcome: 'ask' as const, approvers: { quorum: 2 } }) };
     const editor = await editorOf(hostOf([call('rm'), 'well'], [rm], { policy }), () => 'allow');
     expect(await editor.prompt(await editor.start(), 'go')).toBe('end_turn');
     expect(ran).toEqual([]);

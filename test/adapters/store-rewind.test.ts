@@ -105,7 +105,7 @@ describe.each(Object.keys(stores))('rewind of a session that agents ran in, on %
     const pay = notingTool('pay');
     const { host } = hosted(['hello', { calls: [['pay', { eur: 5 }]] }, 'anew'], {
       tools: [pay.tool],
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
     });
     const session = await host.open('bot');
     await say(session, 'hi');
@@ -143,7 +143,7 @@ describe.each(Object.keys(stores))('rewind of a session that agents ran in, on %
       });
       const model = new ScriptedModel([{ calls: [['pay', { eur: 5 }]] }, 'meanwhile', 'paid it', 'done']);
       const { host } = hostOf(bot(model, owner === 'agent' ? { tools: [pay] } : {}), {
-        ...{ store, userId: 'ann', policy: policyOf({ pay: 'ask_user' }) },
+        ...{ store, userId: 'ann', policy: policyOf({ pay: 'ask' }) },
         ...(owner === 'host' ? { tools: [pay] } : {}),
       });
       const session = await host.open('bot');

@@ -27,9 +27,9 @@ const request = { request: 'go' };
 const words: Record<string, { word: PolicyDecision['outcome']; answer?: 'approve' | 'edit' | 'deny'; by: string }> = {
   'policy allows': { word: 'allow', by: 'policy' },
   'policy denies': { word: 'deny', by: 'policy' },
-  'a person allows': { word: 'ask_user', answer: 'approve', by: 'user:bob' },
-  'a person edits': { word: 'ask_user', answer: 'edit', by: 'user:bob' },
-  'a person denies': { word: 'ask_user', answer: 'deny', by: 'user:bob' },
+  'a person allows': { word: 'ask', answer: 'approve', by: 'user:bob' },
+  'a person edits': { word: 'ask', answer: 'edit', by: 'user:bob' },
+  'a person denies': { word: 'ask', answer: 'deny', by: 'user:bob' },
 };
 
 async function answer(session: AgentSession, kind: 'approve' | 'edit' | 'deny'): Promise<void> {
@@ -107,7 +107,7 @@ test('APP-B6 a second run after a yes to it is a second decision', async () => {
     return 'paid';
   });
   const agent = bot([{ calls: [['pay']] }, 'end'], { tools: [pay] });
-  const session = await hostOf(agent, { policy: policyOf({ pay: 'ask_user' }) }).host.open('bot');
+  const session = await hostOf(agent, { policy: policyOf({ pay: 'ask' }) }).host.open('bot');
   await say(session, 'go');
   await answer(session, 'approve');
   await answer(session, 'approve');

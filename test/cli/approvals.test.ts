@@ -81,7 +81,7 @@ test('without a module the open calls are listed', async () => {
 });
 
 test('a rule that names its approvers: not whoever asked, not --approve allow, the right role', async () => {
-  const rule = '  - tool: pay\n    outcome: ask_user\n    approvers: { roles: [boss], notRequester: true }\n';
+  const rule = '  - tool: pay\n    outcome: ask\n    approvers: { roles: [boss], notRequester: true }\n';
   writeFileSync(join(place.path, 'policy.yaml'), `version: 1\nrules:\n${rule}`);
   const policy = ['--policy', 'policy.yaml', '--user', 'anna'];
   const first = await pay(...policy, '--approve', 'allow');

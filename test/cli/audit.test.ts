@@ -68,7 +68,7 @@ test('policies are tried on the table beside them: rules, and Cedar against the 
   const rules = await place.run(['policy', 'test', 'team.yaml']);
   expect([rules.code, rules.stdout]).toEqual([
     1,
-    'ok    look {}\nFAIL  wipe {}  team.cases.yaml:4: expected outcome "deny"; got outcome "ask_user" (by preset:default)\n1 passed, 1 failed\n',
+    'ok    look {}\nFAIL  wipe {}  team.cases.yaml:4: expected outcome "deny"; got outcome "ask" (by preset:default)\n1 passed, 1 failed\n',
   ]);
   file('team.cedar', '@id("looks")\npermit(principal, action == Action::"look", resource);\n');
   const cedar = await place.run(['policy', 'test', 'team.cedar', '--agent', puppet]);

@@ -16,7 +16,7 @@ const executor: DispatchExecutorFn = async (ctx, { reportMessage, reportThought 
     if (fail !== undefined) return ctx.nack(new Error(fail));
     if (wait) await untilAborted(ctx.abortSignal);
     if (waitMs !== undefined) await after(waitMs, ctx.abortSignal);
-    const calls = step.ask ? [{ name: 'ask_user', args: step.ask }] : step.calls;
+    const calls = step.ask ? [{ name: 'ask_person', args: step.ask }] : step.calls;
     if (calls) {
       results = await Promise.all(calls.map(({ name, args }) => resultOf(ctx, name, args)));
       continue;

@@ -20,7 +20,7 @@ export function fixtureModel(): Model {
       if (stream && step.thought) yield partial({ type: 'thought', thought: step.thought });
       if (stream) for (const text of step.text?.match(/\S+\s*/g) ?? []) yield partial({ type: 'text', text });
       const { ask } = step;
-      if (ask) parts.push({ type: 'function_call', id: '', name: 'ask_user', args: ask });
+      if (ask) parts.push({ type: 'function_call', id: '', name: 'ask_person', args: ask });
       for (const { name, args } of step.calls ?? []) parts.push({ type: 'function_call', id: '', name, args });
       yield { content: { role: 'model', parts }, finishReason: 'stop', ...(step.usage ? { usage: step.usage } : {}) };
     },

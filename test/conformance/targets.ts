@@ -12,7 +12,7 @@ import { fixtureModel } from './fixture-model.ts';
 
 /** The agent's own way to ask its user. */
 export const askUser: AnyAgentTool = {
-  name: 'ask_user',
+  name: 'ask_person',
   description: 'Asks the user.',
   inputSchema: { type: 'object' },
   async execute({ message, kind, expiresInMs }, context) {

@@ -189,7 +189,7 @@ describe('inline tool calls', () => {
   test('calls side by side: one waits, its sibling’s result is there at once', async () => {
     const order: string[] = [];
     const policy: PolicyEvaluator = {
-      evaluate: ({ action }) => ({ outcome: action === 'ask' ? 'ask_user' : 'allow' }),
+      evaluate: ({ action }) => ({ outcome: action === 'ask' ? 'ask' : 'allow' }),
     };
     const agent = byo(
       async (ctx) => {

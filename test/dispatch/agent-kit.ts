@@ -14,7 +14,7 @@ import { fromAgent } from '../../src/index.ts';
 import type { Agent, SessionService } from '../../src/runtime/index.ts';
 import { collect, tool } from '../runtime/kit.ts';
 
-export const asks: PolicyEvaluator = { evaluate: () => ({ outcome: 'ask_user' }) };
+export const asks: PolicyEvaluator = { evaluate: () => ({ outcome: 'ask' }) };
 export const denies: PolicyEvaluator = { evaluate: () => ({ outcome: 'deny', reason: 'not here' }) };
 
 export interface Opening {

@@ -267,7 +267,7 @@ describe('OpenAIChatCompletionsAdapter', () => {
   test('as an agent: its calls ask, and it answers after the yes', async () => {
     await using at = await serve(asks(['c1', 'clock', '{}']), words('Noon.'));
     const agent = dispatchAgent({ name: 'byo', executor: at.adapter().executor(), tools: [clock] });
-    const policy = { evaluate: () => ({ outcome: 'ask_user' as const }) };
+    const policy = { evaluate: () => ({ outcome: 'ask' as const }) };
     const session = await fromAgent(agent).open({ sessionId: 's', create: true }, { app: 'a', policy });
     expect((await collect(session.stream('When?'))).at(-1)).toMatchObject({ reason: 'input_required' });
     const [request] = await session.pending();

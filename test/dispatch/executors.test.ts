@@ -143,7 +143,7 @@ describe('the executor with tools', () => {
       words('It is ', 'noon.'),
     );
     const agent = dispatchAgent({ name: 'byo', executor: toolCapableExecutor, tools: [clock] });
-    const policy = { evaluate: () => ({ outcome: 'ask_user' as const }) };
+    const policy = { evaluate: () => ({ outcome: 'ask' as const }) };
     const session = await fromAgent(agent).open({ sessionId: 's', create: true }, { app: 'a', policy });
     const first = await collect(session.stream('What time is it?'));
     expect(first.at(-1)).toMatchObject({ reason: 'input_required' });

@@ -23,7 +23,7 @@ export function fixtureSource(adk: Adk): AgentSource {
       if (step.text) parts.push({ text: step.text });
       if (stream && step.thought) yield piece({ text: step.thought, thought: true });
       if (stream) for (const text of step.text?.match(/\S+\s*/g) ?? []) yield piece({ text });
-      if (step.ask) parts.push({ functionCall: { name: 'ask_user', args: step.ask } });
+      if (step.ask) parts.push({ functionCall: { name: 'ask_person', args: step.ask } });
       for (const { name, args } of step.calls ?? []) parts.push({ functionCall: { name, args } });
       const { inputTokens, outputTokens } = step.usage ?? {};
       const usageMetadata = { promptTokenCount: inputTokens, candidatesTokenCount: outputTokens };
@@ -35,7 +35,7 @@ export function fixtureSource(adk: Adk): AgentSource {
     }
   }
   const askUser = new adk.FunctionTool({
-    name: 'ask_user',
+    name: 'ask_person',
     description: 'Asks the user.',
     parameters: { type: 'OBJECT', properties: { message: { type: 'STRING' } } },
     execute: ({ message }: { message: string }, context: Asking) => {

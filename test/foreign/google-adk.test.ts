@@ -428,7 +428,7 @@ describe.skipIf(missing !== undefined)('the real @google/adk', async () => {
     const outer = scripted(adk, [{ calls: [['expert', { request: 'clean up' }]] }, 'outer done']);
     const expert = llm('expert', inner.model, { description: 'cleans', tools: [rm] });
     const policy: PolicyEvaluator = {
-      evaluate: ({ action }) => ({ outcome: action === 'rm' ? 'ask_user' : 'allow' }),
+      evaluate: ({ action }) => ({ outcome: action === 'rm' ? 'ask' : 'allow' }),
     };
     const session = await open(llm('root', outer.model, { tools: [new adk.AgentTool({ agent: expert })] }), { policy });
     expect(endOf(await say(session, 'go'))).toMatchObject({ reason: 'input_required' });

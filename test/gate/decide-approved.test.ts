@@ -24,7 +24,7 @@ describe("the author's floor", () => {
   test('is not asked where there is a question already', async () => {
     let calls = 0;
     const needsApproval = () => ++calls > 0;
-    const verdict = await decide(pay(), rules({ ...noting({ outcome: 'ask_user', reason: 'rule' }), needsApproval }));
+    const verdict = await decide(pay(), rules({ ...noting({ outcome: 'ask', reason: 'rule' }), needsApproval }));
     expect([verdict, calls]).toEqual([{ kind: 'ask', question: { args: { eur: 5 }, reason: 'rule' } }, 0]);
     await decide(pay(), rules({ needsApproval, hookAsked: () => ({}) }));
     expect(calls).toBe(0);
@@ -83,7 +83,7 @@ describe('a call that somebody approved', () => {
   });
 
   test('is not asked about again', async () => {
-    expect(await approve({}, noting({ outcome: 'ask_user' }))).toMatchObject({ kind: 'run' });
+    expect(await approve({}, noting({ outcome: 'ask' }))).toMatchObject({ kind: 'run' });
   });
 
   test.each<[string, Partial<Approval>, string]>([

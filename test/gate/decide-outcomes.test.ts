@@ -62,7 +62,7 @@ describe('a policy decides', () => {
 
   test('a question has all that the policy says of it', async () => {
     const word = {
-      outcome: 'ask_user' as const,
+      outcome: 'ask' as const,
       reason: 'money',
       hint: 'see the invoice',
       ruleId: 'r3',
@@ -73,7 +73,7 @@ describe('a policy decides', () => {
     const { outcome: _, ...said } = word;
     const verdict = await decide(pay(), rules(noting(word)));
     expect(verdict).toEqual({ kind: 'ask', question: { args: { eur: 5 }, ...said } });
-    const bare = await decide(pay(), rules(noting({ outcome: 'ask_user' })));
+    const bare = await decide(pay(), rules(noting({ outcome: 'ask' })));
     expect(bare).toEqual({ kind: 'ask', question: { args: { eur: 5 } } });
     expect(Object.keys(bare.kind === 'ask' ? bare.question : {})).toEqual(['args']);
   });
@@ -254,8 +254,8 @@ describe('a before_tool hook', () => {
 
   test.each<[string, Partial<PolicyDecision>, Partial<PolicyDecision>, string]>([
     ['a no to what would run', {}, { outcome: 'deny', ruleId: 'later' }, 'refuse'],
-    ['a question about what would run', {}, { outcome: 'ask_user', ruleId: 'later' }, 'ask'],
-    ['a question about what the model asked for', { outcome: 'ask_user', ruleId: 'later' }, {}, 'ask'],
+    ['a question about what would run', {}, { outcome: 'ask', ruleId: 'later' }, 'ask'],
+    ['a question about what the model asked for', { outcome: 'ask', ruleId: 'later' }, {}, 'ask'],
   ])('the stricter word counts: %s', async (_, first, second, kind) => {
     const verdict = await decide(pay(), rules({ ...noting(first, second), beforeTool: changedTo({ eur: 1 }) }));
     expect(verdict.kind).toBe(kind);
@@ -264,7 +264,7 @@ describe('a before_tool hook', () => {
   });
 
   test('of two questions the later one is put: it is about what would run', async () => {
-    const asks = (reason: string) => ({ outcome: 'ask_user' as const, reason });
+    const asks = (reason: string) => ({ outcome: 'ask' as const, reason });
     const policy = noting(asks('first'), asks('second')).policy;
     expect(await decide(pay(), rules({ policy, beforeTool: changedTo({ eur: 1 }) }))).toMatchObject({
       question: { reason: 'second' },

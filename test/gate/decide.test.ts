@@ -8,7 +8,7 @@ describe('a question that policy and a hook ask together', () => {
     decide(
       gateCall(),
       rules({
-        policy: { evaluate: () => ({ outcome: 'ask_user', ...policy }) },
+        policy: { evaluate: () => ({ outcome: 'ask', ...policy }) },
         beforeTool: async () => undefined,
         hookAsked: () => hook,
       }),

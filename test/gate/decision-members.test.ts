@@ -13,7 +13,7 @@ import {
 
 const request = { action: 'write', args: {} } as PolicyRequest;
 const said = (decision: object) => evaluatePolicy({ evaluate: () => decision as PolicyDecision }, request);
-const ask = (approvers: unknown) => said({ outcome: 'ask_user', approvers });
+const ask = (approvers: unknown) => said({ outcome: 'ask', approvers });
 
 describe('members of a decision', () => {
   test.each<[string, object]>([
@@ -24,7 +24,7 @@ describe('members of a decision', () => {
     ['no others', { also: [] }],
     ['how many', { quorum: 1 }],
   ])('approvers by %s are taken as they are', (_, approvers) => {
-    expect(ask(approvers)).toEqual({ outcome: 'ask_user', approvers });
+    expect(ask(approvers)).toEqual({ outcome: 'ask', approvers });
   });
 
   test.each<[string, unknown, string]>([
@@ -46,7 +46,7 @@ describe('members of a decision', () => {
 
   test.each([
     ['allow', 'aprovers', { roles: ['a'] }],
-    ['ask_user', 'expires_in', 60],
+    ['ask', 'expires_in', 60],
     ['deny', 'redcat', ['/card']],
   ])('%s with a member %s that does not exist is a deny that names it', (outcome, name, value) => {
     expect(said({ outcome, reason: 'r', [name]: value })).toEqual({
@@ -74,7 +74,7 @@ describe('members of a decision', () => {
     [Number.NaN, false],
     ['60', false],
   ])('%s seconds to answer: %s', (expiresIn, isTaken) => {
-    expect(said({ outcome: 'ask_user', expiresIn })).toMatchObject({ outcome: isTaken ? 'ask_user' : 'deny' });
+    expect(said({ outcome: 'ask', expiresIn })).toMatchObject({ outcome: isTaken ? 'ask' : 'deny' });
     const check = () => checkConfirmation({ expiresIn: expiresIn as number });
     if (isTaken) expect(check).not.toThrow();
     else expect(check).toThrow('give seconds, above 0');
@@ -103,7 +103,7 @@ describe('members of a decision', () => {
     expect(said({ outcome: 'allow', [word]: 'x' })).toEqual({ outcome: 'allow', [word]: 'x' });
     const rest = said({ outcome: 'allow', [word]: 5 });
     expect(rest).toStrictEqual({ outcome: 'allow' });
-    expect(said({ outcome: 'ask', [word]: 'x' })).toEqual({ outcome: 'ask_user', [word]: 'x' });
+    expect(said({ outcome: 'ask', [word]: 'x' })).toEqual({ outcome: 'ask', [word]: 'x' });
   });
 
   test('what a policy says at length is cut, and not in the middle of a character', () => {
@@ -138,8 +138,8 @@ describe('members of a decision', () => {
 describe('two questions become one', () => {
   type Asked = Omit<PolicyDecision, 'outcome'>;
   const merge = (a: Asked, b: Asked) => {
-    const { outcome, ...rest } = mergeDecisions({ ...a, outcome: 'ask_user' }, { ...b, outcome: 'ask_user' });
-    return outcome === 'ask_user' ? rest : outcome;
+    const { outcome, ...rest } = mergeDecisions({ ...a, outcome: 'ask' }, { ...b, outcome: 'ask' });
+    return outcome === 'ask' ? rest : outcome;
   };
   test.each<[string, Asked, Asked, unknown]>([
     ['nothing on either side', {}, {}, {}],

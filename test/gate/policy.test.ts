@@ -10,16 +10,16 @@ const fails = (error: unknown): PolicyEvaluator => ({
   },
 });
 
-describe('S3-62 evaluate gives allow, deny or ask_user', () => {
-  test.each(['allow', 'deny', 'ask_user'])('%s is passed on whole, without waiting', (outcome) => {
+describe('S3-62 evaluate gives allow, deny or ask', () => {
+  test.each(['allow', 'deny', 'ask'])('%s is passed on whole, without waiting', (outcome) => {
     const decision = { outcome, reason: 'because', ruleId: 'r' };
     expect(evaluatePolicy(says(decision), request)).toEqual(decision);
   });
 
-  test('ask is ask_user, and keeps what comes with it', () => {
+  test('ask in its former word is ask, and keeps what comes with it', () => {
     const approvers = { roles: ['finance'], quorum: 2 };
-    expect(evaluatePolicy(says({ outcome: 'ask', approvers, expiresIn: 60 }), request)).toEqual({
-      outcome: 'ask_user',
+    expect(evaluatePolicy(says({ outcome: 'ask_user', approvers, expiresIn: 60 }), request)).toEqual({
+      outcome: 'ask',
       approvers,
       expiresIn: 60,
     });
@@ -50,9 +50,9 @@ describe('F20 anything but a proper answer is a deny', () => {
     ['no outcome', {}, /unknown outcome/],
     ['an unknown outcome', { outcome: 'ALLOW' }, /unknown outcome: "ALLOW"/],
     ['an outcome that cannot be shown', { outcome: 1n }, /failed/],
-    ['malformed approvers', { outcome: 'ask_user', approvers: { roles: 'admin' } }, /approvers\.roles/],
-    ['a quorum of none', { outcome: 'ask_user', approvers: { quorum: 0 } }, /approvers\.quorum/],
-    ['no time to answer', { outcome: 'ask_user', expiresIn: -1 }, /expiresIn/],
+    ['malformed approvers', { outcome: 'ask', approvers: { roles: 'admin' } }, /approvers\.roles/],
+    ['a quorum of none', { outcome: 'ask', approvers: { quorum: 0 } }, /approvers\.quorum/],
+    ['no time to answer', { outcome: 'ask', expiresIn: -1 }, /expiresIn/],
     ['malformed redactions', { outcome: 'allow', redact: '/path' }, /redact/],
     ['a redaction that hides nothing', { outcome: 'allow', redact: ['path'] }, /redact/],
     ['malformed redactions of a deny', { outcome: 'deny', redact: '/path' }, /redact/],
@@ -172,14 +172,14 @@ describe('time and abort', () => {
 
 describe('denyOverrides', () => {
   const allow = says({ outcome: 'allow', ruleId: 'a' });
-  const ask = says({ outcome: 'ask_user', ruleId: 'q', reason: 'risky' });
+  const ask = says({ outcome: 'ask', ruleId: 'q', reason: 'risky' });
   const deny = says({ outcome: 'deny', ruleId: 'd' });
   const later = (policy: PolicyEvaluator): PolicyEvaluator => ({ evaluate: async (asked) => policy.evaluate(asked) });
 
   test.each<[string, PolicyEvaluator[], object]>([
     ['nothing', [], { outcome: 'deny', reason: 'There is no policy to ask.' }],
     ['allow, allow', [allow, allow], { outcome: 'allow', ruleId: 'a' }],
-    ['allow, ask', [allow, ask], { outcome: 'ask_user', ruleId: 'q', reason: 'risky' }],
+    ['allow, ask', [allow, ask], { outcome: 'ask', ruleId: 'q', reason: 'risky' }],
     ['ask, deny', [ask, deny], { outcome: 'deny', ruleId: 'd' }],
     [
       'allow, a failure',
@@ -208,14 +208,14 @@ describe('denyOverrides', () => {
   test('two asks become one that satisfies both', () => {
     const merged = mergeDecisions(
       {
-        outcome: 'ask_user',
+        outcome: 'ask',
         reason: 'money',
         approvers: { roles: ['finance', 'ceo'], quorum: 2 },
         expiresIn: 600,
         redact: ['/a'],
       },
       {
-        outcome: 'ask_user',
+        outcome: 'ask',
         reason: 'foreign',
         approvers: { roles: ['ceo', 'legal'], notRequester: true },
         expiresIn: 60,
@@ -223,7 +223,7 @@ describe('denyOverrides', () => {
       },
     );
     expect(merged).toEqual({
-      outcome: 'ask_user',
+      outcome: 'ask',
       reason: 'money; foreign',
       approvers: { roles: ['ceo'], quorum: 2, notRequester: true },
       expiresIn: 60,
@@ -232,7 +232,7 @@ describe('denyOverrides', () => {
   });
 
   test('an ask that nobody could answer for both is a deny', () => {
-    const of = (role: string) => says({ outcome: 'ask_user', approvers: { roles: [role] } });
+    const of = (role: string) => says({ outcome: 'ask', approvers: { roles: [role] } });
     expect(denyOverrides(of('a'), of('b')).evaluate(request)).toMatchObject({ outcome: 'deny' });
   });
 

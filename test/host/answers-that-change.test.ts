@@ -35,7 +35,7 @@ describe('ATK-01 a policy that answers with one object', () => {
     ],
   ])('is held to what it said of each call: %s', async (_, options, more) => {
     const [pay, look] = [notingTool('pay', more as never), notingTool('look', more as never)];
-    const policy = reusing({ outcome: 'ask_user', ruleId: 'money' }, { outcome: 'allow' });
+    const policy = reusing({ outcome: 'ask', ruleId: 'money' }, { outcome: 'allow' });
     const { host } = hostOf(twoCalls(), { tools: [pay.tool, look.tool], policy, ...options });
     const session = await host.open('bot');
     await say(session, 'go');
@@ -47,7 +47,7 @@ describe('ATK-01 a policy that answers with one object', () => {
 
   test('is held to who it said may approve', async () => {
     const approvers: { roles: string[] } = { roles: ['boss'] };
-    const policy: PolicyEvaluator = { evaluate: () => ({ outcome: 'ask_user', approvers }) };
+    const policy: PolicyEvaluator = { evaluate: () => ({ outcome: 'ask', approvers }) };
     const pay = notingTool('pay');
     const { host } = hostOf(bot([{ calls: [['pay', { eur: 1 }]] }, 'done']), {
       tools: [pay.tool],
@@ -135,7 +135,7 @@ describe('ATK-02 a hook that answers with one object', () => {
     const pay = notingTool('pay');
     const { host } = hostOf(bot([{ calls: [['pay', { eur: 9 }]] }, 'done']), {
       tools: [pay.tool],
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
       hooks: { ...points, fire: () => answer },
     });
     const session = await host.open('bot');

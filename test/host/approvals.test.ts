@@ -48,7 +48,7 @@ async function asking(
   const pay = notingTool('pay', { ...eur, ...extra });
   const model = new ScriptedModel([{ calls: [['pay', { eur: 5 }]] }, 'done']);
   const policy = policyOf({
-    pay: typeof ask === 'function' ? ({ args = {} }) => ask(args) : { outcome: 'ask_user', ...ask },
+    pay: typeof ask === 'function' ? ({ args = {} }) => ask(args) : { outcome: 'ask', ...ask },
   });
   const bench = hostOf(bot(model), { tools: [pay.tool], policy, principal: ann, ...rest });
   const session = await bench.host.open('bot');
@@ -86,7 +86,7 @@ describe('a question', () => {
     });
     const { host } = hostOf(bot([{ calls: [['pay', { eur: 5 }]] }, 'done']), {
       tools: [pay.tool],
-      policy: policyOf({ pay: { outcome: 'ask_user', reason: 'money', ruleId: 'r1' } }),
+      policy: policyOf({ pay: { outcome: 'ask', reason: 'money', ruleId: 'r1' } }),
       principal: ann,
     });
     const session = await host.open('bot');
@@ -130,7 +130,7 @@ describe('a question', () => {
     const make = (store?: Parameters<typeof hostOf>[1] & object) =>
       hostOf(bot([{ calls: [['pay', { eur: 5 }]] }, { calls: [['pay', { eur: 6 }]] }, 'a', 'b']), {
         tools: [notingTool('pay', eur).tool],
-        policy: policyOf({ pay: 'ask_user' }),
+        policy: policyOf({ pay: 'ask' }),
         ...store,
       });
     const { host, store } = make();
@@ -196,7 +196,7 @@ describe('answers', () => {
     const { store, question, pay, session } = await asking(bosses);
     const later = hostOf(bot(['done']), {
       tools: [pay.tool],
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
       principal: ann,
       store,
     });
@@ -245,7 +245,7 @@ describe('answers', () => {
     const pay = notingTool('pay', eur);
     const { host } = hostOf(bot([{ calls: [['pay', { eur: 5 }]] }, 'done']), {
       tools: [pay.tool],
-      policy: policyOf({ pay: { outcome: 'ask_user', ...bosses } }),
+      policy: policyOf({ pay: { outcome: 'ask', ...bosses } }),
       onApproval: () => new Promise(() => {}),
     });
     const session = await host.open('bot');
@@ -366,7 +366,7 @@ describe('answers', () => {
 
   test('F23 edited arguments that policy denies do not run', async () => {
     const { session, question, pay } = await asking(({ eur: amount }) =>
-      Number(amount) > 100 ? { outcome: 'deny', reason: 'above 100' } : { outcome: 'ask_user' },
+      Number(amount) > 100 ? { outcome: 'deny', reason: 'above 100' } : { outcome: 'ask' },
     );
     await session.respond(question.requestId, { kind: 'approve', args: { eur: 500 } });
     const events = await say(session, { kind: 'continue' });
@@ -375,7 +375,7 @@ describe('answers', () => {
 
   test('F23 edited arguments that others must decide on are asked of these', async () => {
     const { host, session, question, pay } = await asking(({ eur: amount }) =>
-      Number(amount) > 100 ? { outcome: 'ask_user', approvers: { roles: ['boss'] } } : { outcome: 'ask_user' },
+      Number(amount) > 100 ? { outcome: 'ask', approvers: { roles: ['boss'] } } : { outcome: 'ask' },
     );
     await session.respond(question.requestId, { kind: 'approve', args: { eur: 500 } });
     expect(endOf(await say(session, { kind: 'continue' })).reason).toBe('input_required');
@@ -440,7 +440,7 @@ describe('answers', () => {
     const pay = notingTool('pay', { ...eur, preview });
     const { host } = hostOf(bot([{ calls: [['pay', { eur: 5 }]] }]), {
       tools: [pay.tool],
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
       warn: (message) => void warned.push(message),
       onApproval: () => {
         price++;
@@ -460,7 +460,7 @@ describe('answers', () => {
       const pay = notingTool('pay', { ...eur, preview: () => new Promise<never>(() => {}) });
       const { host } = hostOf(bot([{ calls: [['pay', { eur: 5 }]] }]), {
         tools: [pay.tool],
-        policy: policyOf({ pay: 'ask_user' }),
+        policy: policyOf({ pay: 'ask' }),
       });
       const session = await host.open('bot');
       const stream = follow(session, 'go');
@@ -532,7 +532,7 @@ describe('who may decide', () => {
   test('S3-63 the stored answer of one who may not (any more) does not let it run', async () => {
     const { store, session, question, pay } = await asking();
     await session.respond(question.requestId, { kind: 'approve' });
-    const strict = policyOf({ pay: { outcome: 'ask_user', approvers: { notRequester: true } } });
+    const strict = policyOf({ pay: { outcome: 'ask', approvers: { notRequester: true } } });
     const later = hostOf(bot(['done']), { tools: [pay.tool], policy: strict, principal: ann, store });
     const again = await later.host.open('bot', { sessionId: session.id });
     const [asked] = ofType(await say(again, { kind: 'continue' }), 'elicitation_request');
@@ -561,7 +561,7 @@ describe('handlers', () => {
       const pay = notingTool('pay', eur);
       const { host } = hostOf(bot([{ calls: [['pay', { eur: 5 }]] }, 'done']), {
         tools: [pay.tool],
-        policy: policyOf({ pay: 'ask_user' }),
+        policy: policyOf({ pay: 'ask' }),
         onApproval,
       });
       const events = await say(await host.open('bot'), 'go');
@@ -574,7 +574,7 @@ describe('handlers', () => {
     const goOn = door();
     const { host } = hostOf(bot([{ calls: [['pay', { eur: 5 }], ['look']] }, 'done']), {
       tools: [notingTool('pay', eur).tool, notingTool('look').tool],
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
       onApproval: async () => {
         thinking.open();
         await goOn.opened;
@@ -598,7 +598,7 @@ describe('handlers', () => {
       const pay = notingTool('pay', eur);
       const { host } = hostOf(bot([{ calls: [['pay', { eur: 5 }]] }, 'done']), {
         tools: [pay.tool],
-        policy: policyOf({ pay: 'ask_user' }),
+        policy: policyOf({ pay: 'ask' }),
         ...options,
       });
       const events = await say(await host.open('bot'), 'go');
@@ -624,8 +624,8 @@ describe('expiry', () => {
         {
           tools: [notingTool('short').tool, notingTool('long').tool],
           policy: policyOf({
-            short: { outcome: 'ask_user', expiresIn: 60 },
-            long: { outcome: 'ask_user', expiresIn: 5_000_000 },
+            short: { outcome: 'ask', expiresIn: 60 },
+            long: { outcome: 'ask', expiresIn: 5_000_000 },
           }),
           onApproval: () => new Promise(() => {}),
         },
@@ -732,7 +732,7 @@ describe('remembered answers', () => {
     expect(await offered('pay', { needsApproval: true })).toBe(0);
     expect(await offered('pay', { annotations: { readOnly: true }, needsApproval: true })).toBe(0);
     // A policy that takes no rules.
-    expect(await offered('pay', {}, { policy: policyOf({ pay: 'ask_user' }) })).toBe(0);
+    expect(await offered('pay', {}, { policy: policyOf({ pay: 'ask' }) })).toBe(0);
     // A name that would be read as a pattern.
     expect(await offered('p*')).toBe(0);
   });
@@ -773,7 +773,7 @@ describe('a host tool’s own question', () => {
     const { pay, confirmed } = confirming();
     const { host } = hostOf(bot([{ calls: [['pay']] }, 'done']), {
       tools: [pay],
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
     });
     const session = await host.open('bot');
     await say(session, 'go');
@@ -816,7 +816,7 @@ describe('what an answer is made of', () => {
 
   test('a number that is typed as text goes to those who decide on that number', async () => {
     const { session, question, pay } = await asking(({ eur: amount }) =>
-      amount === 500 ? { outcome: 'ask_user', approvers: { roles: ['boss'] } } : { outcome: 'ask_user' },
+      amount === 500 ? { outcome: 'ask', approvers: { roles: ['boss'] } } : { outcome: 'ask' },
     );
     await session.respond(question.requestId, { kind: 'approve', args: { eur: '500' } });
     await say(session, { kind: 'continue' });

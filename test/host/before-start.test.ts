@@ -19,7 +19,7 @@ async function paused() {
   const store = new LooksLater();
   const { host } = hostOf(bot([{ calls: [['pay', {}]] }, 'done']), {
     tools: [tool('pay', () => 'paid')],
-    policy: policyOf({ pay: 'ask_user' }),
+    policy: policyOf({ pay: 'ask' }),
     store,
   });
   const session = await host.open('bot');

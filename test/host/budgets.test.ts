@@ -84,7 +84,7 @@ describe('limits', () => {
       const thinking = door();
       const { host } = hostOf(bot(model), {
         tools: [slow.tool, notingTool('pay').tool],
-        policy: policyOf({ pay: 'ask_user' }),
+        policy: policyOf({ pay: 'ask' }),
         limits: { minutes: 10 },
         toolTimeoutMs: 0,
         onApproval: async () => {
@@ -218,7 +218,7 @@ describe('usd', () => {
     const model = new ScriptedModel([{ calls: [['pay']], usage }, { calls: [['look']], usage }, 'never']);
     const options = {
       tools: [look, notingTool('pay').tool],
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
       limits: { usd: 2 },
       prices,
     };

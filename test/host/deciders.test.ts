@@ -17,7 +17,7 @@ async function asking(
   const store = new InMemorySessionService();
   const options = {
     tools: [pay.tool],
-    policy: policyOf({ pay: { outcome: 'ask_user', ...ask } }),
+    policy: policyOf({ pay: { outcome: 'ask', ...ask } }),
     store,
     ...(approvers ? { approvers } : {}),
   };
@@ -90,7 +90,7 @@ describe('who may decide on a question without holding its session', () => {
     const pay = slowTool('pay');
     const { host } = hostOf(bot([{ calls: [['pay']] }, 'done']), {
       tools: [pay.tool],
-      policy: policyOf({ pay: { outcome: 'ask_user', approvers: { roles: ['boss'] } } }),
+      policy: policyOf({ pay: { outcome: 'ask', approvers: { roles: ['boss'] } } }),
     });
     const session = await host.open('bot', { userId: 'ann' });
     await say(session, 'go');
@@ -114,7 +114,7 @@ describe('who may decide on a question without holding its session', () => {
 
   test('APP-F13 APP-F4 a question that policy denies since is for the same people', async () => {
     const pay = notingTool('pay');
-    let word: PolicyDecision = { outcome: 'ask_user' };
+    let word: PolicyDecision = { outcome: 'ask' };
     const { host } = hostOf(bot([{ calls: [['pay']] }, 'done']), {
       tools: [pay.tool],
       policy: policyOf({ pay: () => word }),
@@ -133,7 +133,7 @@ describe('who may decide on a question without holding its session', () => {
 
   test('APP-F4 watch shows a question to those who may decide on it', async () => {
     const pay = notingTool('pay');
-    const { host } = hostOf(bot([{ calls: [['pay']] }]), { tools: [pay.tool], policy: policyOf({ pay: 'ask_user' }) });
+    const { host } = hostOf(bot([{ calls: [['pay']] }]), { tools: [pay.tool], policy: policyOf({ pay: 'ask' }) });
     const [theirs, others] = [host.approvals.watch({ approver: ann }), host.approvals.watch({ approver: eve })];
     const [seen, none] = [theirs.next(), others.next()];
     await say(await host.open('bot', { userId: 'ann' }), 'go');
@@ -172,7 +172,7 @@ describe('who may decide on a question without holding its session', () => {
     });
     const pay = notingTool('pay');
     const model = bot([{ calls: [['own'], ['pay']] }, 'done'], { tools: [own] });
-    const { host } = hostOf(model, { tools: [pay.tool], policy: policyOf({ pay: 'ask_user' }) });
+    const { host } = hostOf(model, { tools: [pay.tool], policy: policyOf({ pay: 'ask' }) });
     const session = await host.open('bot', { userId: 'ann' });
     await say(session, 'go');
     const forged = { quorum: 2, starts: true, decision: { outcome: 'approved', by: 'policy' } };
@@ -193,7 +193,7 @@ describe('who may decide on a question without holding its session', () => {
     const pay = notingTool('pay');
     const { host } = hostOf(bot([{ calls: [['pay']] }, 'done']), {
       tools: [pay.tool],
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
     });
     const session = await host.open('bot');
     await say(session, 'go');

@@ -173,7 +173,7 @@ describe('what an executor is given', () => {
 
 describe('a stream', () => {
   test('ends with a question where somebody must be asked, and shows it', async () => {
-    const { run, kinds, framed } = driven([{ open: [of('c')] }], { tools: [pay], base: policyOf({ pay: 'ask_user' }) });
+    const { run, kinds, framed } = driven([{ open: [of('c')] }], { tools: [pay], base: policyOf({ pay: 'ask' }) });
     const events = await run();
     expect([kinds(), events.map(({ type }) => type)]).toEqual([[['message']], ['elicitation_request', 'stream_end']]);
     expect(endOf(events)).toMatchObject({ reason: 'input_required', data: { pending: [{ requestId: 'c#policy' }] } });
@@ -300,7 +300,7 @@ describe('a stream', () => {
     let looks = 0;
     const made = driven([{ open: [of('c')] }, { open: [] }], {
       tools: [look],
-      base: policyOf({ pay: () => ({ outcome: looks > 0 ? 'allow' : 'ask_user' }) }),
+      base: policyOf({ pay: () => ({ outcome: looks > 0 ? 'allow' : 'ask' }) }),
       inner: {
         [hold]: async () => async () => {
           looks++;

@@ -100,7 +100,7 @@ test('S3-56 an abort of one thread ends that of the call it is below, not of one
 test('S3-63 a question about a call whose id holds what marks a question is answered where it is asked', async () => {
   const pay = notingTool('pay');
   const script = [{ calls: [['pay']] }, 'done'] satisfies Script[];
-  const session = await hostOf(['a#b'], script, [pay.tool], policyOf({ pay: 'ask_user' })).open('boss');
+  const session = await hostOf(['a#b'], script, [pay.tool], policyOf({ pay: 'ask' })).open('boss');
   await say(session, 'go');
   const [question] = await session.pending();
   expect(question?.requestId).toBe('a#b#policy');

@@ -553,12 +553,12 @@ describe('answers that hold always', () => {
         .outcome;
     const policy = sessionPolicy(rulePolicy([]), remembered, undefined);
     expect([await outcome(policy, 'pay'), await outcome(policy, 'look'), await outcome(policy, 'x')]).toEqual([
-      ...['allow', 'allow', 'ask_user'],
+      ...['allow', 'allow', 'ask'],
     ]);
     expect(await outcome(sessionPolicy(rulePolicy([]), remembered, 'plan'), 'pay')).toBe('deny');
     const other = policyOf({ pay: 'deny' });
     expect(await outcome(sessionPolicy(other, remembered, undefined), 'pay')).toBe('deny');
-    expect(await outcome(defaultPolicy(), 'x')).toBe('ask_user');
+    expect(await outcome(defaultPolicy(), 'x')).toBe('ask');
   });
 
   describe('are offered', () => {
@@ -600,7 +600,7 @@ describe('answers that hold always', () => {
         { label: 'Always run pay in this session', scope: 'session', rule: bound },
         { label: 'Always run pay', scope: 'user', rule: bound },
       ]);
-      const strict = rulePolicy([{ tool: 'pay', outcome: 'ask_user' }]);
+      const strict = rulePolicy([{ tool: 'pay', outcome: 'ask' }]);
       expect((await offered({ base: strict })).approval.remember).toEqual([]);
     });
 

@@ -32,7 +32,7 @@ async function asking(approvers: object) {
     agents: [source],
     sessions: new InMemorySessionService(),
     tools: [pay.tool],
-    policy: policyOf({ pay: { outcome: 'ask_user', approvers } }),
+    policy: policyOf({ pay: { outcome: 'ask', approvers } }),
   });
   const session = await host.open('bot');
   await say(session, 'go');

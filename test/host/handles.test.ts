@@ -284,7 +284,7 @@ describe('a host', () => {
         sessions: new InMemorySessionService(),
         tools: [slow.tool, notingTool('ask').tool],
       },
-      policy: policyOf({ ask: 'ask_user' }),
+      policy: policyOf({ ask: 'ask' }),
     });
     await host.open('bot', { sessionId: 's', create: true });
     const second = await host.open('bot', { sessionId: 's' });
@@ -308,7 +308,7 @@ describe('a host', () => {
         agents: [fromAgent(bot([{ calls: [['pay']] }, 'done']))],
         sessions: new InMemorySessionService(),
       },
-      ...{ tools: [pay.tool], policy: policyOf({ pay: 'ask_user' }) },
+      ...{ tools: [pay.tool], policy: policyOf({ pay: 'ask' }) },
     });
     const session = await host.open('bot');
     await say(session, 'go');
@@ -420,7 +420,7 @@ describe('a handle of a session', () => {
     const pending = async () => [call(), call({ requestId: 'd', callId: 'd' }), call({ requestId: 'e', callId: 'e' })];
     const of = ({ requestId }: { requestId: string }) =>
       requestId === 'c' ? { open: async () => [call({ requestId: 'x' })] } : undefined;
-    const base = policyOf({ pay: ({ context }) => ({ outcome: context ? 'ask_user' : 'deny' }) });
+    const base = policyOf({ pay: ({ context }) => ({ outcome: context ? 'ask' : 'deny' }) });
     const { session, framed } = handleOf({ pending }, { base }, { of });
     const busy = vi.spyOn(session, 'isBusy').mockImplementation((id) => id === 'e');
     expect((await session.pending()).map(({ requestId }) => requestId)).toEqual(['x', 'd#policy', 'e']);

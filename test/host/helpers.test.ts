@@ -22,7 +22,7 @@ describe('run', () => {
     ]);
     const { host } = hostOf(bot(model), {
       tools: [notingTool('pay').tool, notingTool('no').tool],
-      policy: policyOf({ pay: 'ask_user', no: 'deny' }),
+      policy: policyOf({ pay: 'ask', no: 'deny' }),
     });
     const session = await host.open('bot');
     const seen: AgentEvent[] = [];
@@ -76,7 +76,7 @@ describe('createView', () => {
   test('S3-42 a fold of the events, live or replayed: messages, calls, approvals, threads, status', async () => {
     const pay = notingTool('pay');
     const model = new ScriptedModel([{ thought: 'hm', deltas: ['I ', 'pay'], calls: [['pay', { eur: 5 }]] }, 'done']);
-    const { host } = hostOf(bot(model), { tools: [pay.tool], policy: policyOf({ pay: 'ask_user' }) });
+    const { host } = hostOf(bot(model), { tools: [pay.tool], policy: policyOf({ pay: 'ask' }) });
     const session = await host.open('bot');
     const live = createView();
     expect(live.status).toBe('idle');

@@ -34,7 +34,7 @@ function restarts() {
         app: 'shop',
         agents: [source ?? fromAgent(agent)],
         tools: [pay.tool],
-        policy: policyOf({ pay: 'ask_user' }),
+        policy: policyOf({ pay: 'ask' }),
         sessions: store,
         ...(eur === undefined ? {} : { hooks }),
       });

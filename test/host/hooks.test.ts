@@ -144,7 +144,7 @@ describe('results of hooks', () => {
           return { action: 'proceed', modifications: { args: { eur: 3 } } };
         },
       }),
-      { policy: policyOf({ pay: 'ask_user' }) },
+      { policy: policyOf({ pay: 'ask' }) },
     );
     const question = await only(session);
     expect(question.args).toEqual({ eur: 3 });

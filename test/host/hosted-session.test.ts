@@ -229,7 +229,7 @@ describe('a hosted stream', () => {
     expect(ofType(await say(denied, 'go'), 'message').at(-1)).toMatchObject({ agentId: 'bot' });
     // A question like any other.
     const asked = await hostOf(front(script as never), {
-      policy: policyOf({ transfer_to_agent: 'ask_user' }),
+      policy: policyOf({ transfer_to_agent: 'ask' }),
     }).host.open('bot');
     expect(endOf(await say(asked, 'go'))).toMatchObject({
       reason: 'input_required',
@@ -294,7 +294,7 @@ describe('a hosted stream', () => {
     const answer = door();
     const { host } = hostOf(bot([{ calls: [['own'], ['pay']] }, 'ok'], { tools: [own] }), {
       tools: [notingTool('pay').tool],
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
       onElicitation: async () => {
         await answer.opened;
         return { kind: 'elicitation', action: 'accept' };
@@ -360,7 +360,7 @@ describe('a hosted stream', () => {
     const steps = [{ calls: [['pay']] }, 'done'] as const;
     const { host } = hostOf(bot([...steps, 'in the copy']), {
       tools: [pay.tool],
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
     });
     const original = await host.open('bot');
     await say(original, 'go');
@@ -369,7 +369,7 @@ describe('a hosted stream', () => {
     expect(await copy.pending()).toEqual([]);
     expect((await refusal(copy.respond(requestId, { kind: 'approve' }))).code).toBe('E_REQUEST_CLOSED');
     const snapshot = JSON.parse(JSON.stringify(await snapshotOf(whole(original).inner as AdkSession)));
-    const elsewhere = hostOf(bot(['done']), { tools: [pay.tool], policy: policyOf({ pay: 'ask_user' }) });
+    const elsewhere = hostOf(bot(['done']), { tools: [pay.tool], policy: policyOf({ pay: 'ask' }) });
     const moved = await elsewhere.host.open('bot', { snapshot });
     expect((await only(moved)).requestId).toBe(requestId);
     await say(moved, { kind: 'tool_approval', requestId });
@@ -538,7 +538,7 @@ describe('abort', () => {
     const model = new ScriptedModel([{ calls: [['running'], ['other'], ['waiting'], ['asked']] }, 'done']);
     const { host } = hostOf(bot(model), {
       tools: [running.tool, other.tool, waiting.tool, notingTool('asked').tool],
-      policy: policyOf({ asked: 'ask_user' }),
+      policy: policyOf({ asked: 'ask' }),
       onApproval: () => new Promise(() => {}),
       toolConcurrency: 2,
     });
@@ -570,7 +570,7 @@ describe('abort', () => {
     const later = door();
     const { host, warnings } = hostOf(bot([{ calls: [['pay']] }, 'hello']), {
       tools: [pay.tool],
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
       onApproval: async () => {
         void session.abort();
         await later.opened;
@@ -615,7 +615,7 @@ describe('abort', () => {
   test('S3-14 a paused session is aborted without a stream; idempotent', async () => {
     const { host } = hostOf(bot([{ calls: [['pay']] }]), {
       tools: [notingTool('pay').tool],
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
     });
     const session = await host.open('bot');
     await say(session, 'go');
@@ -655,7 +655,7 @@ describe('steer and messages meanwhile', () => {
   test('F22 text never approves: a message cancels the open call, says so to the model, and a late yes is refused', async () => {
     const pay = notingTool('pay');
     const model = new ScriptedModel([{ calls: [['pay']] }, 'I did not pay']);
-    const { host } = hostOf(bot(model), { tools: [pay.tool], policy: policyOf({ pay: 'ask_user' }) });
+    const { host } = hostOf(bot(model), { tools: [pay.tool], policy: policyOf({ pay: 'ask' }) });
     const session = await host.open('bot');
     await say(session, 'go');
     const { requestId } = await only(session);
@@ -672,7 +672,7 @@ describe('steer and messages meanwhile', () => {
     for (const way of ['input', 'respond', 'decide'] as const) {
       const pay = notingTool('pay');
       const model = new ScriptedModel([{ calls: [['pay', { eur: 5 }]] }, 'meanwhile', 'paid now']);
-      const { host } = hostOf(bot(model), { tools: [pay.tool], policy: policyOf({ pay: 'ask_user' }) });
+      const { host } = hostOf(bot(model), { tools: [pay.tool], policy: policyOf({ pay: 'ask' }) });
       const session = await host.open('bot');
       await say(session, 'go');
       const { requestId } = await only(session);
@@ -699,7 +699,7 @@ describe('steer and messages meanwhile', () => {
   test('F22 with proceed a late no is told to the model', async () => {
     const pay = notingTool('pay');
     const model = new ScriptedModel([{ calls: [['pay']] }, 'meanwhile', 'a pity']);
-    const { host } = hostOf(bot(model), { tools: [pay.tool], policy: policyOf({ pay: 'ask_user' }) });
+    const { host } = hostOf(bot(model), { tools: [pay.tool], policy: policyOf({ pay: 'ask' }) });
     const session = await host.open('bot');
     await say(session, 'go');
     const { requestId } = await only(session);
@@ -714,7 +714,7 @@ describe('events', () => {
   test('S3-67 events({after}) of a hosted session resumes exactly at any cursor; live follows a run that nobody owns', async () => {
     const { host } = hostOf(bot([{ calls: [['a'], ['pay']] }, 'done']), {
       tools: [notingTool('a', readOnly).tool, notingTool('pay').tool],
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
     });
     const session = await host.open('bot');
     await say(session, 'go');
@@ -741,7 +741,7 @@ describe('events', () => {
 describe('restart', () => {
   test('F19 S3-30 a new host over the same store asks the same question under the same id; the tool runs once', async () => {
     const pay = notingTool('pay');
-    const options = { tools: [pay.tool], policy: policyOf({ pay: 'ask_user' }) };
+    const options = { tools: [pay.tool], policy: policyOf({ pay: 'ask' }) };
     const { host, store } = hostOf(bot(['x'.repeat(1_000_000), { calls: [['pay', { eur: 5 }]] }]), options);
     const session = await host.open('bot');
     await say(session, 'talk');
@@ -763,7 +763,7 @@ describe('restart', () => {
 
   test('F19 an answer that was given before the crash is acted upon after it', async () => {
     const pay = notingTool('pay');
-    const options = { tools: [pay.tool], policy: policyOf({ pay: 'ask_user' }) };
+    const options = { tools: [pay.tool], policy: policyOf({ pay: 'ask' }) };
     const { host, store } = hostOf(bot([{ calls: [['pay']] }]), options);
     const session = await host.open('bot');
     await say(session, 'go');
@@ -854,7 +854,7 @@ describe('many agents', () => {
       app: 'shop',
       agents: [fromAgent(both)],
       tools: [pay.tool],
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
       onApproval: () => ({ kind: 'approve' }),
     });
     const stream = follow(await host.open('both'), 'go');

@@ -28,7 +28,7 @@ async function asking(calls: readonly [string][] = [['pay']], where: 'host' | 'a
   const [pay, mail] = [notingTool('pay'), notingTool('mail')];
   const tools = [pay.tool, mail.tool];
   const model = new ScriptedModel([{ calls }, 'end', 'next']);
-  const policy = policyOf({ pay: 'ask_user', mail: 'ask_user' });
+  const policy = policyOf({ pay: 'ask', mail: 'ask' });
   const { host } = hostOf(bot(model, where === 'agent' ? { tools } : {}), {
     policy,
     ...(where === 'host' ? { tools } : {}),
@@ -114,7 +114,7 @@ test('CASE-P8 who speaks beside a yes is held to what the turn was begun with', 
   const look = notingTool('look');
   const pay = notingTool('pay');
   const model = new ScriptedModel([{ calls: [['pay']] }, { calls: [['look']] }, 'end']);
-  const policy = policyOf({ pay: 'ask_user' });
+  const policy = policyOf({ pay: 'ask' });
   const { host } = hostOf(bot(model), { tools: [pay.tool, look.tool], policy });
   const session = await host.open('bot', { sessionId: 's', create: true, principal: { id: 'ann' } });
   await say(session, 'go', { excludeTools: ['look'] });
@@ -130,7 +130,7 @@ test('CASE-P8 what the turn has cost before the words counts', async () => {
   const model = new ScriptedModel([{ calls: [['pay']], usage }, { calls: [['pay']], usage }, 'end']);
   const { host } = hostOf(bot(model), {
     tools: [notingTool('pay').tool],
-    policy: policyOf({ pay: 'ask_user' }),
+    policy: policyOf({ pay: 'ask' }),
     limits: { usd: 1.5 },
     prices: { [model.name]: { input: 1, output: 1 } },
   });
@@ -147,7 +147,7 @@ test('CASE-P8 a yes to what a sub-agent asks, and words to its caller', async ()
     expert: [{ calls: [['pay']] }, 'paid'],
     tools: [],
     expertOptions: { tools: [pay.tool] },
-    host: { policy: policyOf({ pay: 'ask_user' }) },
+    host: { policy: policyOf({ pay: 'ask' }) },
   });
   const session = await host.open('boss', { sessionId: 's', create: true });
   await say(session, 'go');
@@ -204,7 +204,7 @@ describe('what an agent asks itself, answered before the words', () => {
     const model = new ScriptedModel([{ calls: [['pay'], ['mail']] }, 'end']);
     const { host } = hostOf(bot(model, { tools: [made] }), {
       tools: [mail.tool],
-      policy: policyOf({ mail: 'ask_user', pay: 'allow' }),
+      policy: policyOf({ mail: 'ask', pay: 'allow' }),
     });
     const session = await host.open('bot', { sessionId: 's', create: true });
     await say(session, 'go');

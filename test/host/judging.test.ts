@@ -11,7 +11,7 @@ import { brief, call, hosted, judgeOf } from './judge-kit.ts';
 import { policyOf, tool } from './kit.ts';
 
 const pay = (more: object = {}) => hosted(tool('pay', () => 'paid', more));
-const asks = (more: Partial<PolicyDecision> = {}) => policyOf({ pay: { outcome: 'ask_user', ...more } });
+const asks = (more: Partial<PolicyDecision> = {}) => policyOf({ pay: { outcome: 'ask', ...more } });
 const signal = undefined;
 
 /** The record of a step that settles a call. */
@@ -70,7 +70,7 @@ describe('a call that nothing was said about', () => {
 
   test('whose arguments do not fit is settled by the gate; policy says what of them is hidden', async () => {
     const strict = { inputSchema: { type: 'object', properties: { eur: { type: 'string' } } } };
-    const policy = policyOf({ pay: { outcome: 'ask_user', redact: ['/eur'] } });
+    const policy = policyOf({ pay: { outcome: 'ask', redact: ['/eur'] } });
     const { judge } = judgeOf(policy, {
       hooks: { supportedHookPoints: () => ['before_tool'], fire: () => Promise.reject(new Error('not to be asked')) },
     });
@@ -317,8 +317,8 @@ describe('an answer', () => {
     const policy = policyOf({
       pay: ({ args }) =>
         Number(args?.eur) > 100
-          ? { outcome: 'ask_user', approvers: { roles: ['boss'] }, reason: 'much', ruleId: 'r6', redact: ['/eur'] }
-          : { outcome: 'ask_user', redact: ['/to'] },
+          ? { outcome: 'ask', approvers: { roles: ['boss'] }, reason: 'much', ruleId: 'r6', redact: ['/eur'] }
+          : { outcome: 'ask', redact: ['/to'] },
     });
     const digest = await digestOf(policy);
     const small = await judged(policy, [answer({ digest, args: { eur: 6 } })]);
@@ -344,8 +344,7 @@ describe('an answer', () => {
 
   test('with arguments that others must agree on is no yes of two', async () => {
     const two = policyOf({
-      pay: ({ args }) =>
-        Number(args?.eur) > 100 ? { outcome: 'ask_user', approvers: { quorum: 2 } } : { outcome: 'ask_user' },
+      pay: ({ args }) => (Number(args?.eur) > 100 ? { outcome: 'ask', approvers: { quorum: 2 } } : { outcome: 'ask' }),
     });
     const digest = await digestOf(two);
     expect(brief(await judged(two, [answer({ digest, args: { eur: 500 } })]))).toBe('ask c#policy.1');
@@ -353,7 +352,7 @@ describe('an answer', () => {
 
   test('is held to what policy says when the call would run', async () => {
     let isClosed = false;
-    const policy = policyOf({ pay: () => (isClosed ? { outcome: 'deny', reason: 'shut' } : { outcome: 'ask_user' }) });
+    const policy = policyOf({ pay: () => (isClosed ? { outcome: 'deny', reason: 'shut' } : { outcome: 'ask' }) });
     const digest = await digestOf(policy);
     isClosed = true;
     const step = await judged(policy, [answer({ digest })]);
@@ -728,8 +727,8 @@ describe('arguments that a person edits', () => {
       const eur = Number(args?.eur);
       if (eur > 1000) return { outcome: 'deny', reason: 'never' };
       if (eur > 500) return { outcome: 'deny' };
-      if (eur > 100) return { outcome: 'ask_user', approvers: { roles: ['boss'] } };
-      return { outcome: eur > 50 ? 'ask_user' : 'allow' };
+      if (eur > 100) return { outcome: 'ask', approvers: { roles: ['boss'] } };
+      return { outcome: eur > 50 ? 'ask' : 'allow' };
     },
   });
   test.each<[unknown, string | undefined, object?]>([

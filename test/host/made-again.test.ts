@@ -6,7 +6,7 @@ import { bot, endOf, firstOf, hostOf, notingTool, only, policyOf, refusal, say }
 
 const stores = { memory: () => new InMemorySessionService(), SQLite: () => openSqlite(':memory:') };
 const key = { app: 'shop', userId: 'local', id: 's' };
-const asks = policyOf({ pay: 'ask_user' });
+const asks = policyOf({ pay: 'ask' });
 
 describe.each(['memory', 'SQLite'] as const)('a session in %s that was deleted and made again', (kind) => {
   const uses: [string, (old: AgentSession, requestId: string) => Promise<unknown>][] = [

@@ -104,7 +104,7 @@ test('ATT-B6 of many questions that wait beside a tool that runs, an answer to o
   const { tool, runs } = notingTool('look');
   const many = 60;
   const model = new ScriptedModel([{ calls: [['slow'], ...calls.slice(0, many)] }, 'done']);
-  const policy = policyOf({ slow: 'allow', look: 'ask_user' });
+  const policy = policyOf({ slow: 'allow', look: 'ask' });
   const { host, store } = hostOf(bot(model), { tools: [slow.tool, tool], policy });
   const session = await host.open('bot', { sessionId: 's', create: true });
   const run = follow(session, 'go');
@@ -152,7 +152,7 @@ test('ATT-B6 thousands of open calls are aborted at once, and each is closed', a
   const thousands = Array.from({ length: 3000 }, (_, k) => ['look', { k }] as const);
   const { host } = hostOf(bot(new ScriptedModel([{ calls: thousands }, 'done'])), {
     tools: [tool],
-    policy: policyOf({ look: 'ask_user' }),
+    policy: policyOf({ look: 'ask' }),
     answerLimits: { calls: thousands.length },
   });
   const session = await host.open('bot');

@@ -7,11 +7,11 @@ import { bot, endOf, hostOf, notingTool, only, policyOf, refusal, results, say, 
 const pay = (eur = 5) => bot([{ calls: [['pay', { eur }]] }, 'done']);
 const boss = { id: 'bo', roles: ['boss'] };
 const anna = { id: 'anna' };
-const strict: PolicyDecision = { outcome: 'ask_user', approvers: { roles: ['boss'], notRequester: true }, ruleId: 'r' };
+const strict: PolicyDecision = { outcome: 'ask', approvers: { roles: ['boss'], notRequester: true }, ruleId: 'r' };
 
 describe('what a question was put with', () => {
   test('NEW-P1 holds under a host that was made without that policy', async () => {
-    for (const now of ['allow', 'ask_user'] as const) {
+    for (const now of ['allow', 'ask'] as const) {
       const store = new InMemorySessionService();
       const { tool, runs } = notingTool('pay');
       const first = hostOf(pay(), { store, tools: [tool], policy: policyOf({ pay: strict }) });
@@ -32,11 +32,11 @@ describe('what a question was put with', () => {
   });
 
   const tighter: [string, PolicyDecision][] = [
-    ['other approvers', { outcome: 'ask_user', approvers: { roles: ['boss'] } }],
-    ['more of them', { outcome: 'ask_user', approvers: { quorum: 3 } }],
+    ['other approvers', { outcome: 'ask', approvers: { roles: ['boss'] } }],
+    ['more of them', { outcome: 'ask', approvers: { quorum: 3 } }],
   ];
   test.each(tighter)('ATT-B11 a policy that is tightened after the yes is obeyed at once: %s', async (_, now) => {
-    let word: PolicyDecision = { outcome: 'ask_user' };
+    let word: PolicyDecision = { outcome: 'ask' };
     const { tool, runs } = notingTool('pay');
     const { host } = hostOf(pay(), { tools: [tool], policy: policyOf({ pay: () => word }) });
     const session = await host.open('bot', { principal: anna });
@@ -50,16 +50,16 @@ describe('what a question was put with', () => {
   });
 
   test('ATT-B11 so is one that hides more, and gives less time', async () => {
-    let word: PolicyDecision = { outcome: 'ask_user', expiresIn: 3600 };
+    let word: PolicyDecision = { outcome: 'ask', expiresIn: 3600 };
     const { tool, runs } = notingTool('pay');
     const { host } = hostOf(pay(), { tools: [tool], policy: policyOf({ pay: () => word }) });
     const session = await host.open('bot', { principal: anna });
     await say(session, 'go');
-    word = { outcome: 'ask_user', expiresIn: 1800, redact: ['/eur'] };
+    word = { outcome: 'ask', expiresIn: 1800, redact: ['/eur'] };
     const { requestedAt, expiresAt, approval } = await only(session);
     expect(Date.parse(expiresAt ?? '') - Date.parse(requestedAt)).toBe(1_800_000);
     expect(approval?.redact).toEqual(['/eur']);
-    word = { outcome: 'ask_user', expiresIn: 0.001 };
+    word = { outcome: 'ask', expiresIn: 0.001 };
     expect(results(await say(session, { kind: 'continue' })).pay).toMatch(/nobody answered in time/);
     expect(runs).toEqual([]);
     await host.close();
@@ -69,7 +69,7 @@ describe('what a question was put with', () => {
     const store = openSqlite(':memory:');
     const { tool, runs } = notingTool('pay');
     const then: PolicyDecision = {
-      outcome: 'ask_user',
+      outcome: 'ask',
       approvers: { roles: ['boss'], quorum: 2 },
       redact: ['/eur'],
       expiresIn: 3600,
@@ -80,7 +80,7 @@ describe('what a question was put with', () => {
     const [asked] = await first.host.approvals.list();
     await first.host.close();
     const now: PolicyDecision = {
-      outcome: 'ask_user',
+      outcome: 'ask',
       approvers: { roles: ['finance'] },
       redact: ['/to'],
       expiresIn: 7200,
@@ -151,7 +151,7 @@ describe('what a question was put with', () => {
   test('APP-F4 where policy names nobody, the rule of the host says who may decide', async () => {
     const { tool, runs } = notingTool('pay');
     const approvers = { roles: ['boss'], notRequester: true };
-    const { host } = hostOf(pay(), { tools: [tool], policy: policyOf({ pay: 'ask_user' }), approvers });
+    const { host } = hostOf(pay(), { tools: [tool], policy: policyOf({ pay: 'ask' }), approvers });
     const session = await host.open('bot', { principal: anna });
     await say(session, 'go');
     const { requestId } = await only(session);
@@ -199,7 +199,7 @@ describe('what a question was put with', () => {
   test.each([
     ['the same', strict],
     ['none', 'allow'],
-    ['one that asks anybody', 'ask_user'],
+    ['one that asks anybody', 'ask'],
   ] as const)(
     'APP-B1 a call that a crash cut off is let run again by its approvers alone; policy is %s',
     async (_, now) => {
@@ -233,7 +233,7 @@ describe('what a question was put with', () => {
     await say(same.session, { kind: 'continue' });
     expect(same.again.runs).toEqual([{ eur: 5 }]);
     await same.host.close();
-    const now: PolicyDecision = { outcome: 'ask_user', approvers: { roles: ['finance'] } };
+    const now: PolicyDecision = { outcome: 'ask', approvers: { roles: ['finance'] } };
     const { host, session, again } = await died({ pay: now }, harmless);
     await say(session, { kind: 'continue' });
     expect(again.runs).toEqual([]);
@@ -252,7 +252,7 @@ describe('what a question was put with', () => {
       runs.push(args);
       return 'paid';
     });
-    let word: PolicyDecision = { outcome: 'ask_user', approvers: { roles: ['boss'], quorum: 2 } };
+    let word: PolicyDecision = { outcome: 'ask', approvers: { roles: ['boss'], quorum: 2 } };
     const { host } = hostOf(pay(), { tools: [made], policy: policyOf({ pay: () => word }) });
     const session = await host.open('bot', { principal: anna });
     await say(session, 'go');
@@ -278,7 +278,7 @@ describe('what a question was put with', () => {
       for (const message of ['sure?', 'still sure?', 'quite sure?']) heard.push(await context?.elicit?.({ message }));
       return 'paid';
     });
-    let word: PolicyDecision = { outcome: 'ask_user', approvers: { roles: ['boss'] } };
+    let word: PolicyDecision = { outcome: 'ask', approvers: { roles: ['boss'] } };
     const { host } = hostOf(pay(), {
       tools: [elicits],
       policy: policyOf({ pay: () => word }),
@@ -306,7 +306,7 @@ describe('what a question was put with', () => {
     const first = await asked('sure?');
     await refused(first, anna);
     expect(await host.approvals.list({ approver: boss })).toHaveLength(1);
-    word = { outcome: 'ask_user', approvers: { roles: ['finance'] } };
+    word = { outcome: 'ask', approvers: { roles: ['finance'] } };
     await host.approvals.decide(first, { kind: 'approve' }, { by: boss });
     const second = await asked('still sure?');
     await refused(second, anna);
@@ -324,7 +324,7 @@ describe('what a question was put with', () => {
     const options = {
       store,
       tools: [tool],
-      policy: policyOf({ pay: { outcome: 'ask_user', approvers: { quorum: 2 } } }),
+      policy: policyOf({ pay: { outcome: 'ask', approvers: { quorum: 2 } } }),
     };
     const one = hostOf(pay(), options).host;
     const two = hostOf(pay(), options).host;
@@ -345,7 +345,7 @@ describe('what a question was put with', () => {
   test('MUT-H1 a vote counts for what was shown', async () => {
     let text = '5 EUR';
     const { tool, runs } = notingTool('pay', { preview: () => [{ type: 'text', text }] });
-    const policy = policyOf({ pay: { outcome: 'ask_user', approvers: { quorum: 2 } } });
+    const policy = policyOf({ pay: { outcome: 'ask', approvers: { quorum: 2 } } });
     const { host } = hostOf(pay(), { tools: [tool], policy });
     const session = await host.open('bot', { principal: anna });
     await say(session, 'go');

@@ -53,7 +53,7 @@ describe('a session that another process runs', () => {
       return get(...args);
     };
     const model = new ScriptedModel([{ calls: [['pay', {}]] }, 'paid']);
-    const options = { tools: [notingTool('pay').tool], policy: policyOf({ pay: 'ask_user' }), ...fast };
+    const options = { tools: [notingTool('pay').tool], policy: policyOf({ pay: 'ask' }), ...fast };
     const a = hostOf(bot(model), { ...options, store: one });
     const b = hostOf(bot(model), { ...options, store: two });
     const session = await a.host.open('bot', { sessionId: 's', create: true });
@@ -269,7 +269,7 @@ describe('a wish to abort what another process runs', () => {
   test('APP-B5 ends a sub-agent that waits for a person where nobody runs anything', async () => {
     const [one, two] = twoStores();
     const pay = notingTool('pay');
-    const given = { tools: [pay.tool], host: { policy: policyOf({ pay: 'ask_user' }), ...fast } };
+    const given = { tools: [pay.tool], host: { policy: policyOf({ pay: 'ask' }), ...fast } };
     const a = team({ ...given, boss: [askExpert, 'I went on.'], expert: [{ calls: [['pay', {}]] }], store: one });
     const b = team({ ...given, boss: ['Next.'], expert: [], store: two });
     await say(await a.host.open('boss', { sessionId: 's', create: true }), 'go');
@@ -286,7 +286,7 @@ describe('an answer while somebody else holds the session', () => {
   test('ATT-B2 is gone on with by whoever gave it, once that one has let go', async () => {
     const [one, two] = twoStores();
     const pay = notingTool('pay');
-    const options = { tools: [pay.tool], policy: policyOf({ pay: 'ask_user' }), ...fast };
+    const options = { tools: [pay.tool], policy: policyOf({ pay: 'ask' }), ...fast };
     const a = hostOf(bot([{ calls: [['pay', {}]] }]), { ...options, store: one });
     const b = hostOf(bot(['Paid.']), { ...options, store: two });
     await say(await a.host.open('bot', { sessionId: 's', create: true }), 'go');

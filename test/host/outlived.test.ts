@@ -79,7 +79,7 @@ describe('a question that has run out of time and outlived its turn', () => {
 
   test('ATT-B2 is a no that the session goes on with', async () => {
     const job = notingTool('job', longRunning);
-    const policy = policyOf({ job: { outcome: 'ask_user', expiresIn: 60 } });
+    const policy = policyOf({ job: { outcome: 'ask', expiresIn: 60 } });
     const { host } = hostOf(bot([calling, 'hello', 'so be it']), { tools: [job.tool], policy });
     const session = await host.open('bot', { sessionId: 's', create: true });
     await say(session, 'go');

@@ -69,7 +69,7 @@ test('ATT-B2 the session is held while a person is asked in process, and given u
   const answer = door<undefined>();
   const pay = notingTool('pay');
   const { mine, theirs, store } = await two([pay.tool], [['pay', {}]], {
-    policy: policyOf({ pay: 'ask_user' }),
+    policy: policyOf({ pay: 'ask' }),
     onApproval: () => {
       asked.open();
       return answer.opened;
@@ -96,7 +96,7 @@ test('ATT-B2 an answer of another process reaches the run that waits for a handl
       ['pay', {}],
     ],
     {
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
       onApproval: () => {
         asked.open();
         return new Promise(() => {});
@@ -140,7 +140,7 @@ test('ATT-B2 no answer is left to nobody: one that comes while the session is be
   const answered = door();
   const late = new Late();
   const pay = notingTool('pay');
-  const policy = policyOf({ pay: 'ask_user' });
+  const policy = policyOf({ pay: 'ask' });
   const a = hostOf(bot([{ calls: [['pay', {}]] }, 'done'] as never), { store: late, tools: [pay.tool], policy });
   const b = hostOf(bot([] as never), { store: elsewhere(late), tools: [pay.tool], policy });
   const mine = await a.host.open('bot', { sessionId: 's', create: true });

@@ -30,15 +30,15 @@ import {
 } from './kit.ts';
 
 describe('outcomes', () => {
-  test('S3-62 S3-63 allow runs; deny does not, and its reason reaches the model; ask_user (or ask) asks', async () => {
+  test('S3-62 S3-63 allow runs; deny does not, and its reason reaches the model; ask (or ask_user) asks', async () => {
     const tools = ['yes', 'no', 'maybe', 'perhaps'].map((name) => notingTool(name));
     const model = new ScriptedModel([{ calls: tools.map(({ tool: { name } }) => [name] as const) }, 'done']);
     const { host } = hostOf(bot(model), {
       tools: tools.map(({ tool: made }) => made),
       policy: policyOf({
         no: { outcome: 'deny', reason: 'not on Sundays', ruleId: 'r7' },
-        maybe: 'ask_user',
-        perhaps: 'ask',
+        maybe: 'ask',
+        perhaps: 'ask_user',
       }),
     });
     const session = await host.open('bot');
@@ -86,7 +86,7 @@ describe('outcomes', () => {
     const model = new ScriptedModel([{ calls: [['dear'], ['bare'], ['mine'], ['hooked'], ['broken']] }, 'done']);
     const { host } = hostOf(bot(model), {
       tools: [...tools.map((one) => one.tool), broken],
-      policy: policyOf({ dear: { outcome: 'deny', reason: 'too costly' }, bare: 'deny', mine: 'ask_user' }),
+      policy: policyOf({ dear: { outcome: 'deny', reason: 'too costly' }, bare: 'deny', mine: 'ask' }),
       hooks: hooks({
         beforeTool: ({ tool }) => (tool.name === 'hooked' ? { action: 'block', reason: 'too costly' } : undefined),
       }),
@@ -150,7 +150,7 @@ describe('outcomes', () => {
         ['says yes', () => ({ outcome: 'yes' }) as never],
         ['says nothing', () => undefined as never],
         ['says true', () => true as never],
-        ['has odd obligations', () => ({ outcome: 'ask_user', approvers: 'boss' }) as never],
+        ['has odd obligations', () => ({ outcome: 'ask', approvers: 'boss' }) as never],
       ];
       for (const [name, evaluate] of evaluators) {
         const pay = notingTool('pay');

@@ -8,7 +8,7 @@ import type { AgentHost, SessionService } from '../../src/index.ts';
 import { InMemorySessionService } from '../../src/index.ts';
 import { bot, hostOf, notingTool, only, policyOf, refusal, say } from './kit.ts';
 
-const asksFor = (quorum: number): PolicyDecision => ({ outcome: 'ask_user', approvers: { roles: ['boss'], quorum } });
+const asksFor = (quorum: number): PolicyDecision => ({ outcome: 'ask', approvers: { roles: ['boss'], quorum } });
 const by = (id: string) => ({ id, roles: ['boss'] });
 const pay = () => bot([{ calls: [['pay', { eur: 5 }]] }, 'done']);
 

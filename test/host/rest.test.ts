@@ -111,7 +111,7 @@ test('a question that policy obliges to now has its people, its time and what it
     return underPolicy(call(request as never), gate, rules as never, { args: { eur: 6 }, ...question });
   };
   const asks = {
-    outcome: 'ask_user',
+    outcome: 'ask',
     approvers: { roles: ['boss'] },
     reason: 'r',
     ruleId: 'id',
@@ -210,13 +210,13 @@ describe('calls that a result asks for', () => {
   });
 
   test('are judged: denied ones say why, and those that would ask are denied', async () => {
-    const both = policyOf({ log: { outcome: 'ask_user', ruleId: 'r', redact: ['/n'] } });
+    const both = policyOf({ log: { outcome: 'ask', ruleId: 'r', redact: ['/n'] } });
     const asked = await tails({ tailCalls: [log({ n: 1 })] }, undefined, both);
     expect(asked.text).toContain('denied: log needs approval, and a tail call cannot wait for one');
     expect(asked.decisions).toMatchObject([
       { callId: 'c!0', name: 'log', outcome: 'denied', by: 'policy', ruleId: 'r', redact: ['/n'], requestedBy: 'ann' },
     ]);
-    const plain = await tails({ tailCalls: [log()] }, undefined, policyOf({ log: 'ask_user' }));
+    const plain = await tails({ tailCalls: [log()] }, undefined, policyOf({ log: 'ask' }));
     expect(Object.keys(plain.decisions?.[0] ?? {})).not.toContain('ruleId');
     expect(Object.keys(plain.decisions?.[0] ?? {})).not.toContain('redact');
     const denied = await tails(

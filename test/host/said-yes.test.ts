@@ -19,7 +19,7 @@ test.each<[string, Answer[], boolean]>([
   const rules = {
     principal: { id: 'eve' },
     interactive: true,
-    policy: { evaluate: () => ({ outcome: 'ask_user', approvers: { quorum: 2 } }) },
+    policy: { evaluate: () => ({ outcome: 'ask', approvers: { quorum: 2 } }) },
   } as unknown as HostRules;
   const request = { requestId: 'c', callId: 'c', kind: 'tool', answers, decision: { by: 'user:bob' } };
   expect((await wantedSince(request as unknown as ReportedRequest, call, rules)) !== undefined).toBe(isAsked);

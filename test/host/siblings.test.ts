@@ -64,7 +64,7 @@ describe('sibling of ATT-B1', () => {
         open: (open, settled) => [...open, ...settled].map((one) => ({ ...one, decision: { by: 'user:bo' } })),
       },
     });
-    const policy = policyOf({ pay: 'ask_user' });
+    const policy = policyOf({ pay: 'ask' });
     const host = createHost({ app: 'shop', agents: [liar], tools: [pay.tool], policy, warn: () => {} });
     const session = await host.open('liar', { principal: anna });
     await all(session.stream('go'));
@@ -171,7 +171,7 @@ describe('sibling of ATT-B11', () => {
   test.each(['host', 'agent'] as const)(
     'a yes of whoever asked, for a tool of the %s, before policy forbade just that',
     async (where) => {
-      let word: object = { outcome: 'ask_user' };
+      let word: object = { outcome: 'ask' };
       const pay = notingTool('pay');
       const agent = bot([{ calls: [['pay']] }, 'done'], where === 'agent' ? { tools: [pay.tool] } : {});
       const { host } = hostOf(agent, {
@@ -181,7 +181,7 @@ describe('sibling of ATT-B11', () => {
       const session = await host.open('bot', { principal: boss });
       await say(session, 'go');
       await session.respond((await only(session)).requestId, { kind: 'approve', by: boss });
-      word = { outcome: 'ask_user', approvers: { notRequester: true } };
+      word = { outcome: 'ask', approvers: { notRequester: true } };
       expect(endOf(await say(session, { kind: 'continue' })).reason).toBe('input_required');
       const { requestId } = await only(session);
       expect((await refusal(session.respond(requestId, { kind: 'approve', by: boss }))).code).toBe('E_NOT_APPROVER');
@@ -195,7 +195,7 @@ describe('sibling of ATT-B11', () => {
 
 describe('sibling of APP-B1', () => {
   test('an agent’s own call that two crashes cut off takes the same people again each time, and each yes runs it once', async () => {
-    const strict = { outcome: 'ask_user' as const, approvers: { roles: ['boss'], quorum: 2 } };
+    const strict = { outcome: 'ask' as const, approvers: { roles: ['boss'], quorum: 2 } };
     const policy = policyOf({ pay: strict });
     const key = { app: 'shop', userId: 'local', id: 's' };
     let store = new InMemorySessionService();
@@ -248,7 +248,7 @@ describe('sibling of APP-B1', () => {
 
 describe('sibling of APP-B1: an executor elsewhere that asks whether it may run a call of its own again', () => {
   test('is answered by those whom policy names now, under the id of its own question, and not past a deny', async () => {
-    let word: PolicyDecision = { outcome: 'ask_user', approvers: { roles: ['boss'] } };
+    let word: PolicyDecision = { outcome: 'ask', approvers: { roles: ['boss'] } };
     const asks = {
       kind: 'rerun_unknown',
       elicitation: 'rerun_unknown',
@@ -278,7 +278,7 @@ describe('sibling of APP-B1: an executor elsewhere that asks whether it may run 
 
 describe('sibling of ATT-B11: whether an agent’s own call is run again', () => {
   test.each<[string, PolicyDecision]>([
-    ['wants other people', { outcome: 'ask_user', approvers: { roles: ['boss'] } }],
+    ['wants other people', { outcome: 'ask', approvers: { roles: ['boss'] } }],
     ['denies it', { outcome: 'deny' }],
   ])('is not run by a yes after which policy %s', async (_, tighter) => {
     const store = new InMemorySessionService();
@@ -312,7 +312,7 @@ describe('sibling of ATT-B11: whether an agent’s own call is run again', () =>
 });
 
 describe('sibling of APP-B1: what an agent asks about a call of its own', () => {
-  const strict = { outcome: 'ask_user' as const, approvers: { roles: ['boss'] } };
+  const strict = { outcome: 'ask' as const, approvers: { roles: ['boss'] } };
 
   async function asking(now: PolicyDecision) {
     let word: PolicyDecision = strict;
@@ -337,7 +337,7 @@ describe('sibling of APP-B1: what an agent asks about a call of its own', () => 
   test.each<[string, PolicyDecision]>([
     ['the same', strict],
     ['lets it run', { outcome: 'allow' }],
-    ['asks anybody', { outcome: 'ask_user' }],
+    ['asks anybody', { outcome: 'ask' }],
   ])('is for those whom policy obliged to, whatever it says now: %s', async (_, now) => {
     const { host, session, open, heard } = await asking(now);
     for (const answer of [{ kind: 'approve' }, { kind: 'elicitation', action: 'accept' }, { kind: 'deny' }] as const) {
@@ -370,7 +370,7 @@ describe('sibling of APP-B1: what an agent asks about a call of its own', () => 
 describe('sibling of APP-B3', () => {
   test('one that lacks a vote when its time is over is a no, for a message that would not step over it', async () => {
     const pay = notingTool('pay');
-    const policy = policyOf({ pay: { outcome: 'ask_user', expiresIn: 60, approvers: { quorum: 2 } } });
+    const policy = policyOf({ pay: { outcome: 'ask', expiresIn: 60, approvers: { quorum: 2 } } });
     const { host } = hostOf(bot([{ calls: [['pay']] }, 'not in time', 'hello']), { tools: [pay.tool], policy });
     const session = await host.open('bot', { sessionId: 's', create: true, principal: anna });
     await say(session, 'go');
@@ -400,7 +400,7 @@ function twoStores(): [SessionService, SessionService] {
 describe('sibling of APP-B4', () => {
   test('what another process changes, votes and denies is shown live', async () => {
     const [one, two] = twoStores();
-    const policy = policyOf({ pay: { outcome: 'ask_user', approvers: { quorum: 2 } } });
+    const policy = policyOf({ pay: { outcome: 'ask', approvers: { quorum: 2 } } });
     const options = { tools: [notingTool('pay').tool], policy, followPollMs: 5 };
     const a = hostOf(bot([{ calls: [['pay']] }, 'never']), { ...options, store: one });
     const b = hostOf(bot(['denied']), { ...options, store: two });
@@ -467,7 +467,7 @@ describe('sibling of CASE-P5', () => {
         part.type === 'function_response' ? [[part.response.error, part.errorType]] : [],
       );
     };
-    expect(await told({ policy: policyOf({ pay: 'ask_user' }), interactive: false })).toEqual([
+    expect(await told({ policy: policyOf({ pay: 'ask' }), interactive: false })).toEqual([
       [expect.stringMatching(/^denied/), 'denied'],
     ]);
     expect(await told({ policy: allowAll() }, { permissionMode: 'plan' })).toEqual([
@@ -499,7 +499,7 @@ describe('sibling of CASE-P8', () => {
 
   test('one vote of two beside words is counted, and is no yes yet', async () => {
     const pay = notingTool('pay');
-    const policy = policyOf({ pay: { outcome: 'ask_user', approvers: { quorum: 2 } } });
+    const policy = policyOf({ pay: { outcome: 'ask', approvers: { quorum: 2 } } });
     const { host } = hostOf(bot([{ calls: [['pay']] }, 'one', 'two', 'three']), { tools: [pay.tool], policy });
     const session = await host.open('bot');
     await say(session, 'go');
@@ -538,7 +538,7 @@ describe('sibling of HUNT-F4', () => {
     [{ '/x': { uniqueItems: true } }, { x: 'aa' }, { x: ['a', 'b'] }],
     [{ '/x': { exclusiveMaximum: 5 } }, { x: true }, { x: 4 }],
   ])('%j: %j', (args, silent, spoken) => {
-    expect([outcome(args, silent), outcome(args, spoken)]).toEqual(['ask_user', 'allow']);
+    expect([outcome(args, silent), outcome(args, spoken)]).toEqual(['ask', 'allow']);
   });
 });
 
@@ -585,7 +585,7 @@ describe('sibling of HUNT-P1', () => {
 describe('sibling of NEW-P1', () => {
   test('what was obliged to holds under a host that is looser: who, how many, until when, what is hidden, of an agent’s own tool', async () => {
     const strict = {
-      outcome: 'ask_user' as const,
+      outcome: 'ask' as const,
       approvers: { roles: ['boss'], quorum: 2 },
       redact: ['/eur'],
       expiresIn: 3600,
@@ -637,7 +637,7 @@ describe('sibling of REV-F1', () => {
       supportedHookPoints: () => ['before_tool'],
       fire: () => ({ action: 'proceed', modifications: { args: { to: 'eve@x' } } }),
     };
-    const asking = policyOf({ send: 'ask_user' });
+    const asking = policyOf({ send: 'ask' });
     const { host } = hostOf(bot([{ calls: [['send', { to: 'ann@x' }]] }, 'done']), {
       tools: [send.tool],
       policy: asking,

@@ -36,7 +36,7 @@ describe.each(where)(
       const store = new InMemorySessionService();
       const { tool, runs } = notingTool('sh', { inputSchema: command });
       const { agent, host: options } = at(tool);
-      const policy = policyOf({ sh: 'ask_user' });
+      const policy = policyOf({ sh: 'ask' });
       const first = hostOf(bot([{ calls: [['sh', sent]] }], agent), { ...options, policy, store });
       const session = await first.host.open('bot');
       await say(session, 'go');
@@ -54,7 +54,7 @@ describe.each(where)(
       const { tool, runs } = notingTool('sh', { inputSchema: command });
       const { agent, host: options } = at(tool);
       const policy = policyOf({
-        sh: ({ args }: PolicyRequest) => ({ outcome: /^rm/.test(String(args?.cmd)) ? 'deny' : 'ask_user' }),
+        sh: ({ args }: PolicyRequest) => ({ outcome: /^rm/.test(String(args?.cmd)) ? 'deny' : 'ask' }),
       });
       const { host } = hostOf(bot([{ calls: [['sh', { cmd: 'ls' }]] }, 'done'], agent), { ...options, policy });
       const session = await host.open('bot');
@@ -73,7 +73,7 @@ describe.each(where)('ATT-B7 what a person edits: %s', (_, at) => {
   test('is stored, judged and run as the schema takes it', async () => {
     const { tool, runs } = notingTool('sh', { inputSchema: lower });
     const { agent, host: options } = at(tool);
-    const policy = policyOf({ sh: 'ask_user' });
+    const policy = policyOf({ sh: 'ask' });
     const { host } = hostOf(bot([{ calls: [['sh', { cmd: 'ls' }]] }, 'done'], agent), { ...options, policy });
     const session = await host.open('bot');
     await say(session, 'go');
@@ -91,7 +91,7 @@ describe.each(where)('ATT-B7 what a person edits: %s', (_, at) => {
     const inputSchema = { type: 'object', properties: { q: { type: 'array', items } } };
     const { tool, runs } = notingTool('sh', { inputSchema });
     const { agent, host: options } = at(tool);
-    const policy = policyOf({ sh: 'ask_user' });
+    const policy = policyOf({ sh: 'ask' });
     const calls = Array.from({ length: 6 }, () => ['sh', { q: ['a'] }] as const);
     const { host } = hostOf(bot([{ calls }, { calls }], agent), { ...options, policy });
     const session = await host.open('bot');

@@ -243,7 +243,7 @@ describe('tail calls', () => {
   const main = (tailCalls: unknown) => tool('main', () => ({ content: [{ type: 'text', text: 'main' }], tailCalls }));
 
   test('S3-53 run through the gate before the result returns, and their outcome is part of it', async () => {
-    const policy = policyOf({ no: { outcome: 'deny', reason: 'never' }, ask: 'ask_user' });
+    const policy = policyOf({ no: { outcome: 'deny', reason: 'never' }, ask: 'ask' });
     const names: string[] = [];
     const log = notingTool('log', {
       inputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
@@ -455,7 +455,7 @@ describe('tools that the caller runs', () => {
 
   test('S3-24 without policy’s leave no result is taken', async () => {
     const { host } = hostOf(bot([{ calls: [['theirs']] }, 'done'], { tools: [tool('theirs')] }), {
-      policy: policyOf({ theirs: 'ask_user' }),
+      policy: policyOf({ theirs: 'ask' }),
     });
     const session = await host.open('bot');
     await say(session, 'go');

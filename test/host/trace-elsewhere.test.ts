@@ -16,7 +16,7 @@ function processes() {
     const { host } = hostOf(bot(name === 'asks' ? [{ calls: [['pay', {}]] }] : ['Paid.']), {
       store: elsewhere(store),
       tools: [pay.tool],
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
       telemetry: otelTelemetry({ provider }),
     });
     return { host, turns: () => exporter.getFinishedSpans().filter(({ name: span }) => span === 'turn') };

@@ -34,7 +34,7 @@ const intern: Principal = { id: 'ann', roles: ['intern'] };
 /** `look` is asked about, then comes `pay`; interns do not pay, and may be anybody. */
 const rules: PolicyEvaluator = {
   evaluate: ({ action, principal }) => {
-    if (action === 'look') return { outcome: 'ask_user' };
+    if (action === 'look') return { outcome: 'ask' };
     return { outcome: action === 'pay' && principal?.roles?.includes('intern') ? 'deny' : 'allow' };
   },
 };
@@ -198,7 +198,7 @@ describe('on whose behalf', () => {
   });
 
   test('F23 four eyes: whoever asked may not approve after a restart, though the host acts as somebody else', async () => {
-    const policy = policyOf({ look: { outcome: 'ask_user', approvers: { notRequester: true } } });
+    const policy = policyOf({ look: { outcome: 'ask', approvers: { notRequester: true } } });
     const first = shop({ policy });
     const session = await first.host.open('bot', { principal: ann });
     await say(session, 'go');
@@ -394,7 +394,7 @@ function forgetful(source: AgentSource): AgentSource {
 describe('an executor that keeps no terms', () => {
   test('F23 after a restart the session’s user counts as who asked, not whoever the host acts as', async () => {
     const source = forgetful(fromAgent(bot([...steps])));
-    const policy = policyOf({ look: { outcome: 'ask_user', approvers: { notRequester: true } } });
+    const policy = policyOf({ look: { outcome: 'ask', approvers: { notRequester: true } } });
     const shared = { app: 'shop', userId: 'ann', agents: [source], tools: [notingTool('look').tool], policy };
     const first = createHost({ ...shared, principal: ann });
     const session = await first.open('bot');

@@ -63,7 +63,7 @@ describe('a turn that nobody runs', () => {
   test('APP-B2 one that waits for a person is none; one whose answer nobody has acted upon is', async () => {
     const store = new InMemorySessionService();
     const pay = notingTool('pay');
-    const options = { tools: [pay.tool], policy: policyOf({ pay: 'ask_user' }), store };
+    const options = { tools: [pay.tool], policy: policyOf({ pay: 'ask' }), store };
     const { host } = hostOf(bot([paying]), options);
     const session = await host.open('bot', { sessionId: 's', create: true });
     await say(session, 'go');
@@ -100,7 +100,7 @@ describe('a question that nobody has answered in time', () => {
   async function expired(answers: string[]) {
     const pay = notingTool('pay');
     const model = new ScriptedModel([paying, ...answers]);
-    const policy = policyOf({ pay: { outcome: 'ask_user', expiresIn: 60 } });
+    const policy = policyOf({ pay: { outcome: 'ask', expiresIn: 60 } });
     const bench = hostOf(bot(model), { tools: [pay.tool], policy });
     const session = await bench.host.open('bot', { sessionId: 's', create: true });
     await say(session, 'go');
@@ -136,7 +136,7 @@ describe('a question that nobody has answered in time', () => {
     const [own, hosts] = [notingTool('pay'), notingTool('pay')];
     const policy: PolicyEvaluator = {
       evaluate: ({ context }) =>
-        context?.resource?.source === 'host' ? { outcome: 'allow' } : { outcome: 'ask_user', expiresIn: 60 },
+        context?.resource?.source === 'host' ? { outcome: 'allow' } : { outcome: 'ask', expiresIn: 60 },
     };
     const { host } = hostOf(bot([paying, 'Hello.'], { tools: [own.tool] }), { tools: [hosts.tool], policy });
     const session = await host.open('bot', { sessionId: 's', create: true });
@@ -162,7 +162,7 @@ describe('many open questions', () => {
   async function waiting(count: number) {
     const store = new InMemorySessionService();
     const pay = notingTool('pay');
-    const policy = policyOf({ pay: 'ask_user' });
+    const policy = policyOf({ pay: 'ask' });
     const opened = new Set<string>();
     const first = hostOf(bot(Array.from({ length: count }, () => paying)), { tools: [pay.tool], policy, store });
     for (let n = 0; n < count; n++) {

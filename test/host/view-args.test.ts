@@ -6,7 +6,7 @@ test('APP-B7 a view shows the arguments that ran beside those that were asked fo
   const pay = notingTool('pay');
   const { host } = hostOf(bot([{ calls: [['pay', { eur: 80 }]] }, 'done']), {
     tools: [pay.tool],
-    policy: policyOf({ pay: 'ask_user' }),
+    policy: policyOf({ pay: 'ask' }),
   });
   const session = await host.open('bot');
   await say(session, 'go');

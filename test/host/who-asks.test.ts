@@ -78,7 +78,7 @@ describe.each(places)('APP-F1 who asks, and what it may use, is told to a tool o
   test('after somebody else has decided in another process, and in the preview before', async () => {
     const told: Told[] = [];
     const store = new InMemorySessionService();
-    const policy = policyOf({ pay: 'ask_user' });
+    const policy = policyOf({ pay: 'ask' });
     const first = desk(where, noting(told), { policy, store });
     const session = await first.host.open('bot', opened);
     expect((await run(session, 'go')).reason).toBe('input_required');
@@ -114,7 +114,7 @@ describe.each(places)('APP-F1 who asks, and what it may use, is told to a tool o
   test('with what a run gives in the place of its host’s, which a preview is shown too', async () => {
     const told: Told[] = [];
     const { host } = desk(where, noting(told), {
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
       onApproval: () => ({ kind: 'approve' }),
     });
     await run(await host.open('bot', opened), 'go', { deps: 'other db' });

@@ -141,7 +141,7 @@ describe('policies', () => {
   });
 
   test('an outcome is text, not a list of it', () => {
-    expect(() => rulePolicy([{ ...rule, outcome: ['allow'] as never }])).toThrow(/must be allow, deny or ask_user/);
+    expect(() => rulePolicy([{ ...rule, outcome: ['allow'] as never }])).toThrow(/must be allow, deny or ask/);
   });
 
   test('a policy beside others must be one', () => {

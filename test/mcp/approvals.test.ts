@@ -141,7 +141,7 @@ describe.each(kinds)('%s: approval inside a called agent', (kind) => {
   });
 
   test('whoever asked may not approve: the client is told who may', async () => {
-    const policy = { evaluate: () => ({ outcome: 'ask_user', approvers: { notRequester: true } }) as const };
+    const policy = { evaluate: () => ({ outcome: 'ask', approvers: { notRequester: true } }) as const };
     await using shop = await openShop({ host: { policy } });
     let asked = 0;
     await using client = await connect(
@@ -162,7 +162,7 @@ describe.each(kinds)('%s: approval inside a called agent', (kind) => {
 });
 
 test.each(kinds)('%s: where two must say yes, one is asked once, and the other settles it elsewhere', async (kind) => {
-  const policy = { evaluate: () => ({ outcome: 'ask_user', approvers: { quorum: 2 } }) as const };
+  const policy = { evaluate: () => ({ outcome: 'ask', approvers: { quorum: 2 } }) as const };
   await using shop = await openShop({ host: { policy } });
   let asked = 0;
   await using client = await connect(

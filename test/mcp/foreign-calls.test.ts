@@ -196,10 +196,7 @@ describe('a definition that changes', () => {
   });
 
   test('while its question is open: the yes is void, whatever part of it changed', async () => {
-    const { server, toolset, host, call } = await against(
-      {},
-      { policy: { evaluate: () => ({ outcome: 'ask_user' }) } },
-    );
+    const { server, toolset, host, call } = await against({}, { policy: { evaluate: () => ({ outcome: 'ask' }) } });
     expect(brief((await call()).events)).toContain('ask tool_confirmation');
     const [shown] = await host.approvals.list();
     server.behaviours = [

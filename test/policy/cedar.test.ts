@@ -23,7 +23,7 @@ policySuite('Cedar', {
       policies: teamPolicies,
       file: 'team.cedar',
       tools: teamToolList,
-      defaultOutcome: 'ask_user',
+      defaultOutcome: 'ask',
     }),
   }),
   async broken(failure) {
@@ -227,7 +227,7 @@ when { context.args has card && context.args.card has number && context.args.car
 @id("pay") @outcome("ask") @roles("a, b") @expires_in("60") @reason("Money.") permit(principal, action == Action::"pay", resource);
 @id("big") @outcome("ask") @roles("b, c") @not_requester @quorum("2") @redact("/card/number") permit(principal, action == Action::"pay", resource);`;
     expect(await ask(policies, { action: 'pay', args: { amount: 1 } })).toEqual({
-      outcome: 'ask_user',
+      outcome: 'ask',
       ruleId: 'pay',
       reason: 'Money.',
       approvers: { roles: ['b'], notRequester: true, quorum: 2 },

@@ -30,7 +30,7 @@ test('S3-65 a question inside of agents run as tools names every agent above it,
   const policy = {
     evaluate: ({ action, principalPath }: { action: string; principalPath?: string[] }) => {
       if (action === 'pay') asked.push(principalPath?.join('/') ?? '');
-      return { outcome: action === 'pay' ? ('ask_user' as const) : ('allow' as const) };
+      return { outcome: action === 'pay' ? ('ask' as const) : ('allow' as const) };
     },
   };
   const session = await fromAgent(team()).open({}, { app: 'shop', policy });

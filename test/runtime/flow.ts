@@ -132,7 +132,7 @@ async function openRequests(session: AgentSession): Promise<Set<string>> {
 
 /** Asks about the tools that are named, allows the rest. */
 export function asking(...names: string[]): PolicyEvaluator {
-  return { evaluate: ({ action }) => ({ outcome: names.includes(action) ? 'ask_user' : 'allow' }) };
+  return { evaluate: ({ action }) => ({ outcome: names.includes(action) ? 'ask' : 'allow' }) };
 }
 
 /** Something that happens later. */

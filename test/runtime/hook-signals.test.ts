@@ -136,7 +136,7 @@ test('S3-58 S3-76 under a host before_run and after_run fire once for a turn, wh
   const model = new ScriptedModel([calls('one'), calls('two'), 'done']);
   const tools = ['one', 'two'].map((name) => tool(name, () => name));
   const policy = {
-    evaluate: ({ action }: { action: string }) => ({ outcome: action === 'two' ? 'ask_user' : 'allow' }) as const,
+    evaluate: ({ action }: { action: string }) => ({ outcome: action === 'two' ? 'ask' : 'allow' }) as const,
   };
   const agents = [fromAgent(llm('a', model), { plugins: [plugin] })];
   const session = await createHost({ app: 'shop', agents, tools, policy }).open('a');

@@ -12,7 +12,7 @@ async function opened(options: { context?: object } = {}) {
   const ran: string[] = [];
   const asked: PolicyRequest[] = [];
   const words: Record<string, PolicyDecision> = {
-    pay: { outcome: 'ask_user', hint: 'really pay?' },
+    pay: { outcome: 'ask', hint: 'really pay?' },
     drop: { outcome: 'deny', reason: 'nothing is dropped' },
   };
   const policy = {
@@ -45,7 +45,7 @@ test('S3-66 without a host: allowed runs, denied does not and the model hears wh
 });
 
 test('MUT-R15 what policy hid when it asked stays hidden, whatever it says once there is a yes', async () => {
-  const words: PolicyDecision[] = [{ outcome: 'ask_user', redact: ['/card'] }, { outcome: 'allow' }];
+  const words: PolicyDecision[] = [{ outcome: 'ask', redact: ['/card'] }, { outcome: 'allow' }];
   const policy = { evaluate: () => words.shift() ?? { outcome: 'deny' as const } };
   const model = new ScriptedModel([{ calls: [['pay', { card: '4111' }]] }, 'done']);
   const agent = llm('bot', model, { tools: [tool('pay', () => 'paid')] });
@@ -102,7 +102,7 @@ describe.each(['before', 'behind'])('S3-66 a plugin that changes arguments, %s t
 test('S3-66 arguments that a person edits are asked about, too', async () => {
   const ran: unknown[] = [];
   const policy = {
-    evaluate: ({ args }: PolicyRequest): PolicyDecision => ({ outcome: Number(args?.eur) > 10 ? 'deny' : 'ask_user' }),
+    evaluate: ({ args }: PolicyRequest): PolicyDecision => ({ outcome: Number(args?.eur) > 10 ? 'deny' : 'ask' }),
   };
   const model = new ScriptedModel([{ calls: [['pay', { eur: 5 }]] }, 'done']);
   const agent = llm('bot', model, { tools: [tool('pay', (args) => ran.push(args))] });
@@ -120,7 +120,7 @@ test.each([{ roles: ['boss'] }, { notRequester: true }, { quorum: 2 }])(
     const ran: unknown[] = [];
     const model = new ScriptedModel([{ calls: [['pay', { eur: 5 }]] }, 'done']);
     const agent = llm('bot', model, { tools: [tool('pay', (args) => ran.push(args))] });
-    const policy = { evaluate: (): PolicyDecision => ({ outcome: 'ask_user', ruleId: 'pay', approvers }) };
+    const policy = { evaluate: (): PolicyDecision => ({ outcome: 'ask', ruleId: 'pay', approvers }) };
     const session = await fromAgent(agent, { plugins: [securityPlugin(policy)] }).open({}, { app: 'shop' });
     const { reason, denied } = await run(session, 'go');
     expect([reason, denied, ran, await session.pending()]).toEqual(['completed', ['pay'], [], []]);

@@ -245,7 +245,7 @@ describe('a call that was started and of which nothing was heard', () => {
 describe('what policy says of a call', () => {
   test('is asked as it says it, and holds the arguments that would run', async () => {
     const policy = asks(() => ({
-      outcome: 'ask_user',
+      outcome: 'ask',
       ruleId: 'r1',
       reason: 'money',
       redact: ['/of'],
@@ -269,7 +269,7 @@ describe('what policy says of a call', () => {
   });
 
   test('without more is a plain question', async () => {
-    const r = await resumed(left(), { policy: asks(() => ({ outcome: 'ask_user' })) });
+    const r = await resumed(left(), { policy: asks(() => ({ outcome: 'ask' })) });
     await r.go();
     const [question] = (await r.log()).flatMap(({ actions }) => actions.asks ?? []);
     expect(question).toStrictEqual({
@@ -281,7 +281,7 @@ describe('what policy says of a call', () => {
   });
 
   test('is no where only some may answer, since nobody can check that here', async () => {
-    const policy = asks(() => ({ outcome: 'ask_user', ruleId: 'r1', redact: ['/of'], approvers: { roles: ['boss'] } }));
+    const policy = asks(() => ({ outcome: 'ask', ruleId: 'r1', redact: ['/of'], approvers: { roles: ['boss'] } }));
     const r = await resumed(left(), { policy });
     expect(reasonOf(await r.go())).toBe('completed');
     const [decided] = (await r.log()).flatMap(({ actions }) => Object.values(actions.decisions ?? {}));

@@ -64,7 +64,7 @@ export async function openPlace() {
     ],
     tools: [pay, subagentTool(clerk)],
     policy: rulePolicy([
-      { id: 'pay', tool: 'pay', outcome: 'ask_user' },
+      { id: 'pay', tool: 'pay', outcome: 'ask' },
       { id: 'clerk', tool: 'clerk', outcome: 'allow' },
     ]),
   });

@@ -18,6 +18,17 @@ interface Former {
 }
 
 const formers: readonly Former[] = [
+  {
+    word: /ask_user\b/,
+    now: 'ask',
+    stays: [
+      'src/contracts/values/policy-outcome.ts',
+      'test/gate/policy.test.ts',
+      'test/host/policy-wiring.test.ts',
+      'test/policy/former-outcome.test.ts',
+    ],
+  },
+  { word: /PolicyVerdict\b/, now: 'PolicyOutcome', stays: [] },
   { word: /pendingRequest\b|pending-request\b/i, now: 'ReportedRequest', stays: [] },
   { word: /"Event"/, now: 'StoredEvent', within: 'api/names.json', stays: [] },
 ];
@@ -47,5 +58,5 @@ const texts = new Map(files.map((path) => [path, readFileSync(join(root, path), 
 
 test.each(formers)('$word is written $now', ({ word, within = '', stays }) => {
   const found = files.filter((path) => path.startsWith(within) && word.test(texts.get(path) ?? ''));
-  expect(found).toEqual([...stays].sort((a, b) => files.indexOf(a) - files.indexOf(b)));
+  expect(found.sort()).toEqual([...stays].sort());
 });

@@ -11,7 +11,7 @@ async function waiting(onApproval?: () => RequestAnswer) {
   const pay = notingTool('pay');
   const { host, warnings } = hostOf(bot([{ calls: [['pay', { eur: 100 }]] }, 'done']), {
     tools: [pay.tool],
-    policy: policyOf({ pay: 'ask_user' }),
+    policy: policyOf({ pay: 'ask' }),
     ...(onApproval ? { onApproval } : {}),
   });
   const session = await host.open('bot', { sessionId: 's', create: true, userId: 'anna' });

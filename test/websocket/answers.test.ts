@@ -72,7 +72,7 @@ test('whoever stops watching approvals is told of none', async () => {
   const pay = notingTool('pay');
   const { host } = hostOf(bot([{ calls: [['pay', {}]] }, 'done']), {
     tools: [pay.tool],
-    policy: policyOf({ pay: 'ask_user' }),
+    policy: policyOf({ pay: 'ask' }),
   });
   const server = await serving(host);
   const watcher = await Raw.ready(server.url);

@@ -116,7 +116,7 @@ describe('what a server keeps for a client is bounded', () => {
     const questions = 40;
     const { host } = hostOf(
       bot(Array.from({ length: questions }, () => ({ calls: [['pay', { note: 'n'.repeat(MEGABYTE / 2) }] as const] }))),
-      { tools: [pay.tool], policy: policyOf({ pay: 'ask_user' }) },
+      { tools: [pay.tool], policy: policyOf({ pay: 'ask' }) },
     );
     const server = await serving(host, { limits: { stallMs: 1_000 }, log: slow.log });
     const deaf = await Raw.ready(server.url);
@@ -150,7 +150,7 @@ describe('what a server keeps for a client is bounded', () => {
     const pay = notingTool('pay');
     const { host } = hostOf(
       bot(Array.from({ length: 5 }, () => ({ calls: [['pay', { note: 'n'.repeat(20_000) }] as const] }))),
-      { tools: [pay.tool], policy: policyOf({ pay: 'ask_user' }) },
+      { tools: [pay.tool], policy: policyOf({ pay: 'ask' }) },
     );
     const server = await serving(host, { limits: { maxPayload: 96 * 1024 } });
     for (let index = 0; index < 5; index++) {
@@ -180,7 +180,7 @@ describe('what a server keeps for a client is bounded', () => {
     const small = notingTool('note');
     const { host } = hostOf(bot([{ calls: [['note', {}]] }, { calls: [['pay', { eur: 5 }]] }, 'done']), {
       tools: [pay.tool, small.tool],
-      policy: policyOf({ pay: 'ask_user', note: 'ask_user' }),
+      policy: policyOf({ pay: 'ask', note: 'ask' }),
     });
     const server = await serving(host, { limits: { maxPayload: 16 * 1024 } });
     const anna = await client(server);

@@ -127,7 +127,7 @@ describe('sessions and their control', () => {
     const pay = notingTool('pay');
     const { host } = hostOf(bot([{ calls: [['pay', {}]] }, 'paid']), {
       tools: [pay.tool],
-      policy: policyOf({ pay: { outcome: 'ask_user', approvers: { roles: ['boss'] } } }),
+      policy: policyOf({ pay: { outcome: 'ask', approvers: { roles: ['boss'] } } }),
     });
     const server = await serving(host);
     const session = await (await client(server)).open('bot');
@@ -301,7 +301,7 @@ describe('sessions and their control', () => {
     const pay = notingTool('pay');
     const { host } = hostOf(bot([{ calls: [['pay', {}]] }, { calls: [['slow', {}]] }]), {
       tools: [slow.tool, pay.tool],
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
     });
     const server = await serving(host);
     const raw = await Raw.ready(server.url);

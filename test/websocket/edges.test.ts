@@ -112,7 +112,7 @@ describe('requests of a client', () => {
     const pay = notingTool('pay');
     const { host } = hostOf(bot([{ calls: [['pay', {}]] }, 'done']), {
       tools: [pay.tool],
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
     });
     const server = await serving(host);
     const holder = await Raw.ready(server.url);

@@ -62,7 +62,7 @@ describe('an executor on another machine', () => {
     const { server } = await executors([{ calls: [['pay', {}]] }, 'paid']);
     const remote = await client(server);
     const pay = notingTool('pay');
-    const host = hostHere(remote.sources, { tools: [pay.tool], policy: policyOf({ pay: 'ask_user' }) });
+    const host = hostHere(remote.sources, { tools: [pay.tool], policy: policyOf({ pay: 'ask' }) });
     const session = await host.open('bot');
     expect((await all(session.stream('go'))).at(-1)).toMatchObject({ reason: 'input_required' });
     const [open] = await host.approvals.list();

@@ -10,7 +10,7 @@ async function expiring(slow: string) {
   const pay = notingTool('pay');
   const { host } = hostOf(bot([{ calls: [['pay', { amount: 3 }]] }, 'paid', 'more']), {
     tools: [pay.tool],
-    policy: policyOf({ pay: 'ask_user' }),
+    policy: policyOf({ pay: 'ask' }),
   });
   const session = await host.open('bot', { sessionId: 's', create: true, userId: 'anna' });
   await say(session, 'pay');

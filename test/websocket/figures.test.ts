@@ -71,7 +71,7 @@ test('SOAK-11 /metrics tells what is open, runs, waits and idles, and which turn
   const slow = slowTool('slow');
   const pay = notingTool('pay');
   const script: Script[] = [{ calls: [['slow']] }, 'done', { calls: [['pay']] }, { errorCode: 'broken' }];
-  const { host } = hostOf(bot(script), { tools: [slow.tool, pay.tool], policy: policyOf({ pay: 'ask_user' }) });
+  const { host } = hostOf(bot(script), { tools: [slow.tool, pay.tool], policy: policyOf({ pay: 'ask' }) });
   const server = await serving(host);
   const anna = await client(server);
   const figures = async () => {

@@ -76,7 +76,7 @@ describe('what is under way when a server goes away', () => {
     const pay = notingTool('pay');
     const { host } = hostOf(bot([{ calls: [['pay']] }, 'done']), {
       tools: [pay.tool],
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
       store,
     });
     const server = await serving(host);

@@ -6,7 +6,7 @@ import { elsewhere } from '../runtime/elsewhere.ts';
 import { flaky } from './flaky.ts';
 import { all, client, durable, idsOf, logOf, serving } from './kit.ts';
 
-const boss = { outcome: 'ask_user' as const, approvers: { roles: ['boss'], notRequester: true } };
+const boss = { outcome: 'ask' as const, approvers: { roles: ['boss'], notRequester: true } };
 
 function shop(decision: Parameters<typeof policyOf>[0][string] = boss) {
   const pay = notingTool('pay');
@@ -66,7 +66,7 @@ describe('people who hold no session', () => {
     const pay = notingTool('pay');
     const { host } = hostOf(bot([{ calls: [['pay', {}]] }, 'paid', { calls: [['pay', {}]] }, 'paid again']), {
       tools: [pay.tool],
-      policy: policyOf({ pay: { outcome: 'ask_user' } }),
+      policy: policyOf({ pay: { outcome: 'ask' } }),
     });
     const server = await serving(host);
     const anna = await client(server, 'anna');
@@ -170,7 +170,7 @@ describe('people who hold no session', () => {
     const slow = slowTool('slow');
     const { host } = hostOf(bot([{ calls: [['slow', {}]] }, 'done']), {
       tools: [slow.tool],
-      policy: policyOf({ slow: 'ask_user' }),
+      policy: policyOf({ slow: 'ask' }),
     });
     const session = await host.open('bot', { sessionId: 's', create: true, userId: 'anna' });
     await all(session.stream('go'));
@@ -258,7 +258,7 @@ describe('people who hold no session', () => {
   });
 
   test('WS-50 what policy leaves to nobody is the owner’s alone', async () => {
-    const { host, runs } = shop('ask_user');
+    const { host, runs } = shop('ask');
     const server = await serving(host);
     const session = await (await client(server, 'anna')).open('bot');
     await all(session.stream('pay'));

@@ -299,7 +299,7 @@ describe('resume', () => {
       const pay = notingTool('pay');
       const { host } = hostOf(bot([{ calls: [['pay', {}]] }, 'paid']), {
         tools: [pay.tool],
-        policy: policyOf({ pay: 'ask_user' }),
+        policy: policyOf({ pay: 'ask' }),
       });
       const server = await serving(host);
       const remote = await client(server, 'anna', { WebSocket: flaky([1000, frames, 1, frames]).WebSocket });

@@ -28,7 +28,7 @@ describe('a session over WebSocket', () => {
     const pay = notingTool('pay');
     const { host } = hostOf(bot([{ calls: [['pay', { amount: 3 }]] }, 'paid']), {
       tools: [pay.tool],
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
     });
     const remote = await client(await serving(host));
     const session = await remote.open('bot');

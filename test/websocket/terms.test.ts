@@ -12,7 +12,7 @@ import { endOf, Raw } from './raw.ts';
 /** `look` is asked about, of a boss; then comes `pay`, which interns may not. */
 const rules: PolicyEvaluator = {
   evaluate: ({ action, principal }) => {
-    if (action === 'look') return { outcome: 'ask_user', approvers: { roles: ['boss'], notRequester: true } };
+    if (action === 'look') return { outcome: 'ask', approvers: { roles: ['boss'], notRequester: true } };
     return { outcome: principal?.roles?.includes('intern') ? 'deny' : 'allow' };
   },
 };

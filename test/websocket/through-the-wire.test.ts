@@ -52,7 +52,7 @@ test('what a message does to open questions is the client’s to say', async () 
   const pay = notingTool('pay');
   const { host } = hostOf(bot([{ calls: [['pay', {}]] }, 'again']), {
     tools: [pay.tool],
-    policy: policyOf({ pay: 'ask_user' }),
+    policy: policyOf({ pay: 'ask' }),
   });
   const session = await (await client(await serving(host))).open('bot', { sessionId: 's', create: true });
   await all(session.stream('pay'));
@@ -75,7 +75,7 @@ test('a session that was opened for one decision is held no longer than its run:
   const pay = notingTool('pay');
   const { host } = hostOf(bot([{ calls: [['pay', {}]] }, 'paid']), {
     tools: [pay.tool],
-    policy: policyOf({ pay: 'ask_user' }),
+    policy: policyOf({ pay: 'ask' }),
   });
   const server = await serving(host);
   const session = await host.open('bot', { userId: 'anna', sessionId: 's', create: true });

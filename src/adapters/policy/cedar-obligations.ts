@@ -1,5 +1,6 @@
 import type { PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
 import type { ApproverRule } from '../../contracts/index.ts';
+import { policyOutcome } from '../../contracts/index.ts';
 import type { CheckedDecision } from '../../gate/index.ts';
 
 const known = ['id', 'outcome', 'reason', 'hint', 'roles', 'not_requester', 'quorum', 'expires_in', 'redact'];
@@ -21,7 +22,7 @@ export function cedarObligations({ effect, annotations = {} }: PolicyJson): Chec
     throw new Error(`annotation @${unknown} is unknown; known are @${[...known, ...remarks].join(', @')}`);
   }
   const outcome = outcomeOf(effect, given.outcome);
-  const wrong = outcome === 'ask_user' ? undefined : ofAsks.find((name) => given[name] !== undefined);
+  const wrong = outcome === 'ask' ? undefined : ofAsks.find((name) => given[name] !== undefined);
   if (wrong !== undefined) throw new Error(`@${wrong} goes with @outcome("ask") only`);
   const approvers = approversOf(given);
   return {
@@ -40,8 +41,8 @@ function outcomeOf(effect: string, word: string | null | undefined): CheckedDeci
     if (word !== undefined && word !== 'deny') throw new Error('@outcome of a forbid can only be "deny"');
     return 'deny';
   }
-  if (word === undefined || word === 'allow') return 'allow';
-  if (word === 'ask' || word === 'ask_user') return 'ask_user';
+  const outcome = word === undefined ? 'allow' : policyOutcome(word);
+  if (outcome === 'allow' || outcome === 'ask') return outcome;
   throw new Error(`@outcome("${word ?? ''}") is unknown; a permit has "allow" or "ask"`);
 }
 

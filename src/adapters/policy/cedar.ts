@@ -1,11 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { AuthorizationAnswer, SchemaJson } from '@cedar-policy/cedar-wasm/nodejs';
-import type { AnyTool, PolicyDecision, PolicyEvaluator, PolicyRequest, ToolDescriptor } from '../../contracts/index.ts';
-import { CoxswainError, canonicalJson, messageOf } from '../../contracts/index.ts';
-import type { CheckedDecision, PolicyOutcome } from '../../gate/index.ts';
+import type {
+  AnyTool,
+  PolicyDecision,
+  PolicyEvaluator,
+  PolicyOutcome,
+  PolicyRequest,
+  ToolDescriptor,
+} from '../../contracts/index.ts';
+import { CoxswainError, canonicalJson, messageOf, policyOutcome } from '../../contracts/index.ts';
+import type { CheckedDecision } from '../../gate/index.ts';
 import { describeTool, mergeDecisions, withRedact } from '../../gate/index.ts';
 import type { Check, Shape } from '../../session/index.ts';
 import {
+  anOutcome,
   checkIs,
   checkOptions,
   either,
@@ -14,7 +22,6 @@ import {
   list,
   listOf,
   object,
-  oneOf,
   required,
   text,
 } from '../../session/index.ts';
@@ -79,7 +86,7 @@ export async function cedarPolicy(options: CedarPolicyOptions): Promise<CedarPol
       trustAnnotations: options.trustAnnotations ?? false,
       ...ids,
     },
-    options.defaultOutcome ?? 'deny',
+    policyOutcome(options.defaultOutcome) ?? 'deny',
   );
 }
 
@@ -91,7 +98,7 @@ const shape: Shape<CedarPolicyOptions> = {
   policies: required(either(text, listOf(aSource))),
   file: text,
   tools: required(list),
-  defaultOutcome: oneOf('allow', 'deny', 'ask_user'),
+  defaultOutcome: anOutcome,
   trustAnnotations: flag,
   engine: having('policySetTextToParts', 'statefulIsAuthorized'),
 };

@@ -1,5 +1,6 @@
 import { isObject } from '../../base/index.ts';
 import type { PolicyDecision } from '../../contracts/index.ts';
+import { policyOutcome } from '../../contracts/index.ts';
 
 /** What rules of both spellings may say, and how it is called here. */
 const members: Record<string, string> = {
@@ -31,11 +32,9 @@ export function decisionOf(result: unknown): PolicyDecision {
   if (!isObject(result)) throw new Error('the result is neither true, false nor an object');
   const decision = renamed(result, members, 'the result');
   if (isObject(decision.approvers)) decision.approvers = renamed(decision.approvers, approverMembers, 'approvers');
-  const { outcome } = decision;
-  if (outcome !== 'allow' && outcome !== 'deny' && outcome !== 'ask' && outcome !== 'ask_user') {
-    throw new Error('"outcome" is neither allow, deny nor ask');
-  }
-  return decision as unknown as PolicyDecision;
+  const outcome = policyOutcome(decision.outcome);
+  if (outcome === undefined) throw new Error('"outcome" is neither allow, deny nor ask');
+  return { ...decision, outcome };
 }
 
 function renamed(

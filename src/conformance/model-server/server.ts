@@ -151,7 +151,7 @@ function turnOf({ fail, ask, calls, fault, finish, waitMs, ...rest }: FixtureSte
   };
   // A client retries what may pass; this does not.
   if (fail !== undefined) return { text: fail, fault: { status: 400 } };
-  if (ask) return { ...step, calls: [{ name: 'ask_user', args: ask }] };
+  if (ask) return { ...step, calls: [{ name: 'ask_person', args: ask }] };
   return calls ? { ...step, calls } : step;
 }
 

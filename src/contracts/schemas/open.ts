@@ -1,8 +1,13 @@
 import { z } from 'zod';
 
-/** A string field with well-known values that accepts any other: peers may be newer than we are. */
-export const openEnum = <const T extends readonly string[]>(known: T) =>
-  z.string().meta({ examples: [...known] }) as unknown as z.ZodType<T[number] | (string & {}), string>;
+/**
+ * A string field with well-known values that accepts any other: peers may be newer than we are. `read` gives the present
+ * word for a former one.
+ */
+export const openEnum = <const T extends readonly string[]>(known: T, read?: (word: string) => string) => {
+  const text = read ? z.string().overwrite(read) : z.string();
+  return text.meta({ examples: [...known] }) as unknown as z.ZodType<T[number] | (string & {}), string>;
+};
 
 /**
  * Any JSON object, passed through as it is: arguments, state, extension data. Not `z.record`, which drops a

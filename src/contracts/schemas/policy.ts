@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { POLICY_OUTCOMES, withPresentWord } from '../values/index.ts';
 import { approverRule, principal } from './approvals.ts';
 import { openEnum, record } from './open.ts';
 import { permissionMode } from './permission-mode.ts';
@@ -35,8 +36,8 @@ export const policyRequest = z.looseObject({
 });
 
 export const policyDecision = z.looseObject({
-  /** `ask` is accepted for `ask_user`; anything unknown is a deny. */
-  outcome: openEnum(['allow', 'deny', 'ask_user']),
+  /** Anything unknown is a deny. A former word for `ask` is read as `ask`. */
+  outcome: openEnum(POLICY_OUTCOMES, withPresentWord),
   reason: z.string().optional(),
   hint: z.string().optional(),
   ruleId: z.string().optional(),

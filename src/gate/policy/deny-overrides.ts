@@ -5,15 +5,15 @@ import type { CheckedDecision } from './policy.ts';
 import { evaluatePolicy, withRedact } from './policy.ts';
 import { isShadow, tellShadows } from './shadow.ts';
 
-const strictness = { allow: 0, ask_user: 1, deny: 2 };
+const strictness = { allow: 0, ask: 1, deny: 2 };
 
-/** Negative if `a` is laxer than `b`, 0 if they are alike, positive if stricter: deny > ask_user > allow. */
+/** Negative if `a` is laxer than `b`, 0 if they are alike, positive if stricter: deny > ask > allow. */
 export function compareStrictness(a: CheckedDecision, b: CheckedDecision): number {
   return strictness[a.outcome] - strictness[b.outcome];
 }
 
 /**
- * Asks every policy and takes the strictest answer: deny > ask_user > allow. Each is guarded by itself: one that
+ * Asks every policy and takes the strictest answer: deny > ask > allow. Each is guarded by itself: one that
  * fails denies. Two asks become one that satisfies both, see {@link mergeDecisions}. Excluded is what any of them
  * excludes. None at all denies. Shadow policies among them are told of each call and what was decided, and decide nothing.
  */
@@ -71,7 +71,7 @@ export function mergeDecisions(a: CheckedDecision, b: CheckedDecision): CheckedD
   const order = compareStrictness(a, b);
   let merged: CheckedDecision;
   if (order !== 0) merged = order > 0 ? a : b;
-  else if (a.outcome === 'ask_user') merged = mergeAsks(a, b);
+  else if (a.outcome === 'ask') merged = mergeAsks(a, b);
   else merged = a.ruleId === undefined && a.reason === undefined ? b : a;
   return withRedact(withRedact(merged, a.redact), b.redact);
 }

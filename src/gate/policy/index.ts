@@ -10,7 +10,7 @@ export { excludedBy } from './excluded-by.ts';
 export { isForeign } from './foreign.ts';
 export type { GateCall, GateRules } from './gate-call.ts';
 export { fireHook, isHookResult, takeHookResult } from './hook-result.ts';
-export type { CheckedDecision, EvaluateOptions, PolicyOutcome } from './policy.ts';
+export type { CheckedDecision, EvaluateOptions } from './policy.ts';
 export {
   answeringAtOnce,
   answersAtOnce,

@@ -1,11 +1,16 @@
 import { checkMembers, isObject, isThenable, isTimed } from '../../base/index.ts';
-import type { ConfirmationRequest, PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
-import { CoxswainError, copyJson, messageOf } from '../../contracts/index.ts';
+import type {
+  ConfirmationRequest,
+  PolicyDecision,
+  PolicyEvaluator,
+  PolicyOutcome,
+  PolicyRequest,
+} from '../../contracts/index.ts';
+import { CoxswainError, copyJson, messageOf, policyOutcome } from '../../contracts/index.ts';
 import { faultOfObligations, isAbsentOr, isSeconds } from '../questions/index.ts';
 import { asUnanswered, isUnanswered } from './denial.ts';
 
-/** The one outcome a decision has after it was checked. */
-export type PolicyOutcome = 'allow' | 'deny' | 'ask_user';
+/** A decision that was checked: its outcome is one of the three. */
 export type CheckedDecision = PolicyDecision & { outcome: PolicyOutcome };
 
 export interface EvaluateOptions {
@@ -31,8 +36,8 @@ export function answersAtOnce(policy: PolicyEvaluator): boolean {
 
 /**
  * Asks a policy, and denies when it gives no proper answer: it threw, took too long, was aborted, or said something
- * that is no decision. The reason tells which. `ask` is read as `ask_user`. No policy allows. A value rather than a
- * promise where the evaluator gives one.
+ * that is no decision. The reason tells which. No policy allows. A value rather than a promise where the evaluator gives
+ * one.
  */
 export function evaluatePolicy(
   policy: PolicyEvaluator | undefined,
@@ -93,7 +98,7 @@ function checkDecision(value: unknown): CheckedDecision {
     const said = value[name];
     if (said !== undefined) given[name] = typeof said === 'object' ? copyJson(said, name) : said;
   }
-  const outcome = outcomeOf(given.outcome);
+  const outcome = policyOutcome(given.outcome);
   if (!outcome) return denied(`The policy gave an unknown outcome: ${cut(String(JSON.stringify(given.outcome)))}.`);
   const decision = given as unknown as CheckedDecision;
   decision.outcome = outcome;
@@ -102,11 +107,6 @@ function checkDecision(value: unknown): CheckedDecision {
   if (fault !== undefined) return malformed(fault);
   for (const word of words) if (!isAbsentOr('string', decision[word])) delete decision[word];
   return isUnanswered(value as PolicyDecision) ? asUnanswered(decision) : decision;
-}
-
-function outcomeOf(value: unknown): PolicyOutcome | undefined {
-  if (value === 'ask') return 'ask_user';
-  return value === 'allow' || value === 'deny' || value === 'ask_user' ? value : undefined;
 }
 
 const words = ['reason', 'hint', 'ruleId'] as const;

@@ -1,6 +1,6 @@
 import { isObject } from '../../base/index.ts';
 import type { PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
-import { asksNobody, CoxswainError, canonicalJson, messageOf } from '../../contracts/index.ts';
+import { asksNobody, CoxswainError, canonicalJson, messageOf, policyOutcome } from '../../contracts/index.ts';
 import type { AskedWith, CheckedDecision } from '../../gate/index.ts';
 import { evaluatePolicy, requestOf } from '../../gate/index.ts';
 import type { Check } from '../../session/index.ts';
@@ -148,8 +148,8 @@ export function policyCall(name: string, args: Record<string, unknown>, facts: C
 
 function readExpectation(value: unknown, path: readonly (string | number)[], yaml: YamlFile): PolicyCase['expect'] {
   const { outcome: word, rule, ...rest } = typeof value === 'string' ? { outcome: value } : asObject(value, path, yaml);
-  const outcome = word === 'ask' ? 'ask_user' : word;
-  if (outcome !== 'allow' && outcome !== 'deny' && outcome !== 'ask_user') {
+  const outcome = policyOutcome(word);
+  if (outcome === undefined) {
     throw yaml.fault(path, '"expect" must be allow, deny or ask, or an object with such an outcome');
   }
   return { outcome, ...rest, ...(rule === undefined ? {} : { ruleId: String(rule) }) };

@@ -1,6 +1,13 @@
 import { isObject } from '../../base/index.ts';
 import type { PolicyRequest } from '../../contracts/index.ts';
-import { CoxswainError, copyJson, deepFreeze, isCoxswainError, messageOf } from '../../contracts/index.ts';
+import {
+  CoxswainError,
+  copyJson,
+  deepFreeze,
+  isCoxswainError,
+  messageOf,
+  withPresentWord,
+} from '../../contracts/index.ts';
 import type { CheckedDecision } from '../../gate/index.ts';
 import { obligationsIn } from '../../gate/index.ts';
 import { guarded } from '../../session/index.ts';
@@ -59,14 +66,14 @@ export function compileRule(input: unknown, place: RulePlace, trustAnnotations: 
   const fault = guarded(`rule ${place.tier}[${place.index}]`, () => faultOfRule(input));
   if (fault) throw ruleError(place, input, fault.field, fault.fault);
   const rule = copyRule(input as PolicyRule, place);
-  const outcome = rule.outcome === 'ask' ? 'ask_user' : rule.outcome;
+  const { outcome } = rule;
   const decision: CheckedDecision = { outcome, ruleId: rule.id ?? `${place.tier}[${place.index}]` };
   if (rule.reason !== undefined) decision.reason = rule.reason;
   Object.assign(decision, obligationsIn(rule));
   const ofCall = staticConditions(rule, trustAnnotations);
   const ofArgs = compiledArgs(rule, place);
   const all = ofArgs ? [...ofCall, ofArgs] : ofCall;
-  const mayDoubt = outcome === 'ask_user' && untold.some((field) => rule[field] !== undefined);
+  const mayDoubt = outcome === 'ask' && untold.some((field) => rule[field] !== undefined);
   return {
     id: rule.id,
     tier: place.tier,
@@ -94,7 +101,7 @@ export function compileRule(input: unknown, place: RulePlace, trustAnnotations: 
 
 function copyRule(rule: PolicyRule, place: RulePlace): PolicyRule {
   try {
-    return copyJson(rule, 'rule');
+    return copyJson({ ...rule, outcome: withPresentWord(rule.outcome) }, 'rule');
   } catch (error) {
     throw ruleError(place, rule, undefined, messageOf(error));
   }

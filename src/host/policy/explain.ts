@@ -1,4 +1,4 @@
-import type { PolicyDecision, PolicyRequest } from '../../contracts/index.ts';
+import type { PolicyDecision, PolicyOutcome, PolicyRequest } from '../../contracts/index.ts';
 import { obligationsIn } from '../../gate/index.ts';
 import type { PolicyRule, PolicyTier } from './rule.ts';
 
@@ -8,7 +8,7 @@ export interface ExplainedRule {
   /** How messages call it, with its place in its file where it has one. */
   rule: string;
   id?: string;
-  outcome: 'allow' | 'deny' | 'ask_user';
+  outcome: PolicyOutcome;
   /** It spoke for its tier; otherwise `because` says which member did not fit, or that an earlier rule spoke. */
   spoke: boolean;
   because?: { field: keyof PolicyRule } | { after: string };
@@ -31,10 +31,10 @@ export interface Explanation {
 export function describeExplanation({ decision, rules, byDefault, mode }: Explanation): string[] {
   const { outcome, ruleId, reason, hint } = decision;
   const words = [
-    wordOf({ outcome }),
+    outcome,
     ...(ruleId === undefined ? [] : [`by ${ruleId}`]),
     ...(byDefault ? ['(no rule speaks about this call)'] : []),
-    ...(mode ? [`(mode ${mode.name}; otherwise ${wordOf(mode.without)})`] : []),
+    ...(mode ? [`(mode ${mode.name}; otherwise ${mode.without.outcome})`] : []),
     ...(reason === undefined || (byDefault && !mode) ? [] : [`: ${reason}`]),
   ];
   const obligations = Object.entries({ hint, ...obligationsIn(decision) }).flatMap(([name, value]) =>
@@ -43,10 +43,8 @@ export function describeExplanation({ decision, rules, byDefault, mode }: Explan
   return [words.join(' ').replace(' :', ':'), ...obligations, ...rules.map(describeRule)];
 }
 
-const wordOf = ({ outcome }: { outcome: string }) => (outcome === 'ask_user' ? 'ask' : outcome);
-
 function describeRule({ rule, outcome, spoke, because }: ExplainedRule): string {
-  const what = `${rule} (${wordOf({ outcome })})`;
+  const what = `${rule} (${outcome})`;
   if (spoke) return `  + ${what} applies`;
   if (because && 'after' in because) return `  - ${what} is not reached: ${because.after} comes first`;
   return `  - ${what} does not apply: ${because?.field ?? 'it'} does not fit`;

@@ -4,7 +4,7 @@ export { loadPolicyCases, policyCall, runPolicyCases } from './cases.ts';
 export type { PolicyScope } from './compile.ts';
 export type { ExplainedRule, Explanation } from './explain.ts';
 export { describeExplanation } from './explain.ts';
-export type { PolicyVerdict, ReasonedVerdict, ToolVerdict, ToolVerdicts } from './policy-for.ts';
+export type { ReasonedVerdict, ToolVerdict, ToolVerdicts } from './policy-for.ts';
 export { policyFor } from './policy-for.ts';
 export type { PresetOptions } from './presets.ts';
 export { allowAll, applyMode, denyAll, presetPolicy, underMode } from './presets.ts';

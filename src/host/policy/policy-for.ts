@@ -1,19 +1,23 @@
-import type { AnyTool, PolicyDecision, PolicyEvaluator, PolicyRequest, ToolContract } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
+import type {
+  AnyTool,
+  PolicyDecision,
+  PolicyEvaluator,
+  PolicyOutcome,
+  PolicyRequest,
+  ToolContract,
+} from '../../contracts/index.ts';
+import { CoxswainError, POLICY_OUTCOMES, policyOutcome, withPresentWord } from '../../contracts/index.ts';
 import { isForeign } from '../../gate/index.ts';
-import { checkIs, list, object, oneOf } from '../../session/index.ts';
+import { anOutcome, checkIs, list, object } from '../../session/index.ts';
 
-/** What becomes of a call. */
-export type PolicyVerdict = 'allow' | 'deny' | 'ask';
-
-/** A verdict, and why: shown to people and, where the call does not run, to the model. */
+/** An outcome, and why: shown to people and, where the call does not run, to the model. */
 export interface ReasonedVerdict {
-  outcome: PolicyVerdict;
+  outcome: PolicyOutcome;
   reason?: string;
 }
 
 /** What a function of {@link policyFor} says of a call; undefined: nothing, so that `otherwise` counts. */
-export type ToolVerdict = PolicyVerdict | ReasonedVerdict | undefined;
+export type ToolVerdict = PolicyOutcome | ReasonedVerdict | undefined;
 
 /** Of several tools, the arguments of the one of that name. */
 type ArgsOfNamed<T extends AnyTool, Name> = T extends { readonly name: Name }
@@ -25,11 +29,9 @@ type ArgsOfNamed<T extends AnyTool, Name> = T extends { readonly name: Name }
 /** By the name of a tool: its verdict, or what decides about the arguments of one call. */
 export type ToolVerdicts<T extends AnyTool> = {
   readonly [Name in T['name']]?:
-    | PolicyVerdict
+    | PolicyOutcome
     | ((args: ArgsOfNamed<T, Name>, request: PolicyRequest) => ToolVerdict | Promise<ToolVerdict>);
 };
-
-const VERDICTS = ['allow', 'deny', 'ask'] as const;
 
 /**
  * A policy in code, for tools of one's own: their names and arguments are known while it is compiled.
@@ -48,17 +50,17 @@ const VERDICTS = ['allow', 'deny', 'ask'] as const;
 export function policyFor<const T extends readonly AnyTool[]>(
   tools: T,
   verdicts: ToolVerdicts<NoInfer<T>[number]>,
-  otherwise: PolicyVerdict = 'ask',
+  otherwise: PolicyOutcome = 'ask',
 ): PolicyEvaluator {
   checkIs(tools, 'policyFor: tools', list);
   checkIs(verdicts, 'policyFor: verdicts', object);
-  checkIs(otherwise, 'policyFor: otherwise', oneOf(...VERDICTS));
+  checkIs(otherwise, 'policyFor: otherwise', anOutcome);
   const known = new Set(tools.map((tool) => tool.name));
   const given = new Map(Object.entries(verdicts as Readonly<Record<string, unknown>>));
   for (const [tool, verdict] of given) {
     if (!known.has(tool)) throw wrong(`none of the tools is called ${JSON.stringify(tool)}`);
-    if (typeof verdict !== 'function' && !isVerdict(verdict)) {
-      throw wrong(`the verdict on ${JSON.stringify(tool)} is a function or one of ${VERDICTS.join(', ')}`);
+    if (typeof verdict !== 'function' && policyOutcome(verdict) === undefined) {
+      throw wrong(`the verdict on ${JSON.stringify(tool)} is a function or one of ${POLICY_OUTCOMES.join(', ')}`);
     }
   }
   const never = [...given].flatMap(([tool, verdict]) => (verdict === 'deny' ? [tool] : []));
@@ -77,17 +79,14 @@ export function policyFor<const T extends readonly AnyTool[]>(
 }
 
 /** What is no verdict, or says more than one does, is handed on as it is: the gate judges it, and says what it was. */
-function decision(action: string, said: unknown, otherwise: PolicyVerdict): PolicyDecision {
+function decision(action: string, said: unknown, otherwise: PolicyOutcome): PolicyDecision {
   if (said === undefined) return { outcome: outcomeOf(otherwise), ruleId: 'otherwise' };
   const ruleId = `tool:${action}`;
   if (typeof said !== 'object' || said === null) return { outcome: outcomeOf(said), ruleId };
   return { ...said, outcome: outcomeOf((said as Partial<ReasonedVerdict>).outcome), ruleId };
 }
 
-const outcomeOf = (said: unknown): PolicyDecision['outcome'] =>
-  (said === 'ask' ? 'ask_user' : said) as PolicyDecision['outcome'];
-
-const isVerdict = (value: unknown): boolean => VERDICTS.some((verdict) => verdict === value);
+const outcomeOf = (said: unknown) => withPresentWord(said) as PolicyDecision['outcome'];
 
 const isPromise = (value: unknown): value is Promise<unknown> =>
   typeof (value as { then?: unknown } | null | undefined)?.then === 'function';

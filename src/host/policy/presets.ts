@@ -16,7 +16,7 @@ const editing = new Set<string | undefined>(['edit', 'move']);
 
 const allow = (mode: string): CheckedDecision => ({ outcome: 'allow', ruleId: `preset:${mode}` });
 const ask = (mode: string, reason: string): CheckedDecision => ({
-  outcome: 'ask_user',
+  outcome: 'ask',
   ruleId: `preset:${mode}`,
   reason,
 });
@@ -78,7 +78,7 @@ export function applyMode(policy: PolicyEvaluator, mode: PermissionMode, options
     if (decision.outcome === 'deny') return decision;
     const reading = [mode, current].find(onlyReads);
     if (reading !== undefined && !traitsOf(request, options).isReadOnly) return decidePreset(reading, request, options);
-    if (decision.outcome !== 'ask_user') return decision;
+    if (decision.outcome !== 'ask') return decision;
     const silent = [mode, current].find(asksNobody);
     if (silent !== undefined) {
       const reason = decision.reason === undefined ? '' : ` (${decision.reason})`;

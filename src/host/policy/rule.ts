@@ -1,6 +1,7 @@
 import { isObject } from '../../base/index.ts';
-import type { ApproverRule } from '../../contracts/index.ts';
-import type { PolicyOutcome } from '../../gate/index.ts';
+import type { ApproverRule, PolicyOutcome } from '../../contracts/index.ts';
+import { policyOutcome } from '../../contracts/index.ts';
+
 import { MAX_EXPIRES_IN, OBLIGATIONS_OF_ASKS } from '../../gate/index.ts';
 import { permissionMode } from '../../session/index.ts';
 
@@ -47,12 +48,12 @@ export interface PolicyRule {
   mode?: string | readonly string[] | undefined;
   /** Globs on the agent's path (`root/child`), or on its own name. */
   agent?: string | readonly string[] | undefined;
-  outcome: PolicyOutcome | 'ask';
+  outcome: PolicyOutcome;
   /** For people and models. */
   reason?: string | undefined;
-  /** Who may say yes; `ask_user` only. */
+  /** Who may say yes; `ask` only. */
   approvers?: ApproverRule | undefined;
-  /** Seconds until an unanswered question becomes a no; `ask_user` only. */
+  /** Seconds until an unanswered question becomes a no; `ask` only. */
   expiresIn?: number | undefined;
   /** JSON pointers into the arguments that audits hide. */
   redact?: readonly string[] | undefined;
@@ -74,9 +75,9 @@ export function faultOfRule(rule: unknown): { field?: string; fault: string } | 
     const fault = value === undefined ? (isRequired(field) ? 'is missing' : undefined) : check(value);
     if (fault !== undefined) return { field, fault };
   }
-  if (rule.outcome !== 'ask' && rule.outcome !== 'ask_user') {
+  if (policyOutcome(rule.outcome) !== 'ask') {
     const field = OBLIGATIONS_OF_ASKS.find((name) => rule[name] !== undefined);
-    if (field !== undefined) return { field, fault: 'goes with outcome ask_user only' };
+    if (field !== undefined) return { field, fault: 'goes with outcome ask only' };
   }
   return undefined;
 }
@@ -91,8 +92,6 @@ const strings: Check = (value) => {
     Array.isArray(list) && list.length > 0 && list.every((item) => typeof item === 'string' && item !== '');
   return isList ? undefined : 'must be a string or a list of strings, not empty';
 };
-
-const outcomes = ['allow', 'deny', 'ask_user', 'ask'];
 
 const fields: Record<keyof PolicyRule, Check> = {
   id: (value) => {
@@ -121,8 +120,7 @@ const fields: Record<keyof PolicyRule, Check> = {
       : `${JSON.stringify(slip)} is nearly a known mode; write ${permissionMode.needs}`;
   },
   agent: strings,
-  outcome: (value) =>
-    typeof value === 'string' && outcomes.includes(value) ? undefined : 'must be allow, deny or ask_user',
+  outcome: (value) => (policyOutcome(value) === undefined ? 'must be allow, deny or ask' : undefined),
   reason: (value) => (typeof value === 'string' ? undefined : 'must be a string'),
   approvers: faultOfApprovers,
   expiresIn: (value) =>

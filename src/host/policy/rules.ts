@@ -1,5 +1,12 @@
-import type { PolicyDecision, PolicyEvaluator, PolicyRequest, ToolDescriptor } from '../../contracts/index.ts';
-import type { CheckedDecision, PolicyOutcome } from '../../gate/index.ts';
+import type {
+  PolicyDecision,
+  PolicyEvaluator,
+  PolicyOutcome,
+  PolicyRequest,
+  ToolDescriptor,
+} from '../../contracts/index.ts';
+import { policyOutcome } from '../../contracts/index.ts';
+import type { CheckedDecision } from '../../gate/index.ts';
 import {
   answeringAtOnce,
   answersAtOnce,
@@ -9,7 +16,7 @@ import {
   withRedact,
 } from '../../gate/index.ts';
 import type { Shape } from '../../session/index.ts';
-import { checkIs, checkOptions, flag, fn, guarded, having, list, oneOf, text } from '../../session/index.ts';
+import { anOutcome, checkIs, checkOptions, flag, fn, guarded, having, list, text } from '../../session/index.ts';
 import type { CompiledRule, PolicyScope } from './compile.ts';
 import { compileRule, ruleError } from './compile.ts';
 import { asList } from './conditions.ts';
@@ -20,7 +27,7 @@ import { POLICY_TIERS } from './rule.ts';
 import { TierRules } from './tier.ts';
 
 export interface RulePolicyOptions {
-  /** What no rule speaks about. Default `ask_user`. */
+  /** What no rule speaks about. Default `ask`. */
   defaultOutcome?: PolicyOutcome | undefined;
   /** Asked instead of `defaultOutcome`, e.g. a preset. */
   fallback?: PolicyEvaluator | undefined;
@@ -34,7 +41,7 @@ export type TieredRules = { [Tier in PolicyTier]?: readonly PolicyRule[] | undef
 
 /**
  * Rules in tiers. Within a tier the first rule that applies speaks: higher priority first, then in order. Over the
- * tiers (org > user > session) the strictest word counts, deny > ask_user > allow, so that a lower tier can tighten
+ * tiers (org > user > session) the strictest word counts, deny > ask > allow, so that a lower tier can tighten
  * only; what an `overridable` rule says is replaced by whatever a lower tier says, but for `redact`, which no tier takes
  * back. Two asks are merged into one that satisfies both.
  */
@@ -91,7 +98,7 @@ const isList = (rules: readonly PolicyRule[] | TieredRules): rules is readonly P
   guarded('rulePolicy: rules', () => Array.isArray(rules));
 
 const optionsShape: Shape<RulePolicyOptions> = {
-  defaultOutcome: oneOf('allow', 'deny', 'ask_user', 'ask'),
+  defaultOutcome: anOutcome,
   fallback: having('evaluate'),
   trustAnnotations: flag,
   placeOf: fn,
@@ -116,7 +123,7 @@ class Rules implements RulePolicy {
     this.#tiers = tiers;
     this.#options = options;
     this.#default = Object.freeze({
-      outcome: options.defaultOutcome ?? 'ask_user',
+      outcome: policyOutcome(options.defaultOutcome) ?? 'ask',
       reason: 'No rule speaks about this call.',
     });
     if (!options.fallback || answersAtOnce(options.fallback)) answeringAtOnce(this);
@@ -125,7 +132,10 @@ class Rules implements RulePolicy {
   evaluate(request: PolicyRequest, signal?: AbortSignal): PolicyDecision | Promise<PolicyDecision> {
     // One allowance for all patterns: a thousand rules must not take a thousand times as long as one.
     const said = withEffort(() => this.#said(request));
-    return said ?? this.#options.fallback?.evaluate(request, signal) ?? this.#default;
+    if (said) return said;
+    const { fallback } = this.#options;
+    // Whoever asks this policy has the clock.
+    return fallback ? evaluatePolicy(fallback, request, { signal, timeoutMs: 0 }) : this.#default;
   }
 
   #said(request: PolicyRequest): PolicyDecision | undefined {

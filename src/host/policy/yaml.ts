@@ -1,6 +1,7 @@
 import { isObject } from '../../base/index.ts';
-import { messageOf } from '../../contracts/index.ts';
-import type { PolicyOutcome } from '../../gate/index.ts';
+import type { PolicyOutcome } from '../../contracts/index.ts';
+import { messageOf, policyOutcome } from '../../contracts/index.ts';
+
 import type { Shape } from '../../session/index.ts';
 import { checkIs, checkOptions, flag, fn, having, text as isText } from '../../session/index.ts';
 import { isRuleError } from './compile.ts';
@@ -20,7 +21,7 @@ export interface LoadPolicyOptions extends Omit<RulePolicyOptions, 'defaultOutco
  *
  * ```yaml
  * version: 1
- * default: ask_user            # what no rule speaks about; goes before `fallback`
+ * default: ask                 # what no rule speaks about; goes before `fallback`
  * rules:                       # the org tier; or one list for each tier:
  * tiers: { org: [], user: [], session: [] }
  * ```
@@ -82,9 +83,7 @@ function parse(content: unknown, yaml: YamlFile): PolicyFile {
   const checked = tiers as Partial<Record<PolicyTier, PolicyRule[]>>;
   const isFlat = content.tiers === undefined;
   if (content.default === undefined) return { tiers: checked, isFlat };
-  const outcome = content.default === 'ask' ? 'ask_user' : content.default;
-  if (outcome !== 'allow' && outcome !== 'deny' && outcome !== 'ask_user') {
-    throw yaml.fault(['default'], '"default" must be allow, deny or ask_user');
-  }
+  const outcome = policyOutcome(content.default);
+  if (outcome === undefined) throw yaml.fault(['default'], '"default" must be allow, deny or ask');
   return { tiers: checked, outcome, isFlat };
 }

@@ -17,7 +17,7 @@ export async function questionForOthers(
   const policy = await policyOn(call, args, rules);
   const all = hidden(redact, policy.redact);
   const { outcome, reason, hint, ruleId } = policy;
-  if (outcome !== 'ask_user' || !isForNamed(policy)) return undefined;
+  if (outcome !== 'ask' || !isForNamed(policy)) return undefined;
   const question: Question = {
     args,
     ...approversOf(policy),

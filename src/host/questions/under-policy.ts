@@ -35,7 +35,7 @@ export async function underPolicy(
     if (ruleId !== undefined) record.ruleId = ruleId;
     return { kind: 'refuse', result: policyDenied(policy), record };
   }
-  const asked = outcome === 'ask_user' ? policy : {};
+  const asked = outcome === 'ask' ? policy : {};
   // The call is older than this question.
   const expiresAt = expiryFromNow(asked);
   const redact = hidden(question.redact, policy.redact);
@@ -74,7 +74,7 @@ export async function wantedSince(
   const { by, args } = approvalOf(request);
   const question: Question = { args: args ?? call.args };
   const policy = await policyOn(call, question.args, rules);
-  if (policy.outcome !== 'ask_user') return undefined;
+  if (policy.outcome !== 'ask') return undefined;
   if (by.startsWith('user:') && haveSaidYes(request, by.slice('user:'.length), policy, rules)) return undefined;
   const under = await underPolicy(request, call, rules, question);
   return under.kind === 'ask' ? under.question : undefined;

@@ -208,7 +208,7 @@ test('S3-59 a question whose answer is refused while the run pauses is shown bef
     const sell = tool('sell', () => 'sold', { inputSchema: { type: 'object', required: ['k'] } });
     const { host } = hostOf(bot([{ calls: [['sell', { k: 1 }]] }, 'done'], { tools: [sell] }), {
       store,
-      policy: policyOf({ sell: 'ask_user' }),
+      policy: policyOf({ sell: 'ask' }),
     });
     const session = await host.open('bot');
     store.turns = 2;

@@ -37,7 +37,7 @@ describe('HUNT-F4 siblings: conditions that let a call run', () => {
     ]) {
       const outcome = async (q: unknown) => (await policy.evaluate(ask(q))).outcome;
       expect(await Promise.all(fitting.map(outcome))).toEqual(fitting.map(() => 'allow'));
-      expect(await Promise.all(other.map(outcome))).toEqual(other.map(() => 'ask_user'));
+      expect(await Promise.all(other.map(outcome))).toEqual(other.map(() => 'ask'));
     }
   });
 });
@@ -54,9 +54,9 @@ describe('HUNT-F4 siblings: an ask that only may apply hides no deny after it', 
     expect(policy.warnings).toEqual([]);
     expect((await policy.evaluate(ask(1, 'mcp:far'))).outcome).toBe('deny');
     const trusting = rulePolicy([...more, first], { trustAnnotations: true });
-    expect((await trusting.evaluate(ask(1, 'mcp:far'))).outcome).toBe('ask_user');
+    expect((await trusting.evaluate(ask(1, 'mcp:far'))).outcome).toBe('ask');
     // Without a deny the doubtful ask speaks.
     const alone = rulePolicy([...more, first, { tool: 't', outcome: 'allow' }]);
-    expect((await alone.evaluate(ask(1, 'mcp:far'))).outcome).toBe('ask_user');
+    expect((await alone.evaluate(ask(1, 'mcp:far'))).outcome).toBe('ask');
   });
 });

@@ -151,7 +151,7 @@ describe('many rules', () => {
       for (const order of [calls, calls.toReversed()]) {
         const policy = rulePolicy([...others, { tool: 't', ...rule, outcome: 'allow' }]);
         for (const call of [...order, ...order]) {
-          expect((await policy.evaluate(call)).outcome).toBe(call === calls[0] ? 'allow' : 'ask_user');
+          expect((await policy.evaluate(call)).outcome).toBe(call === calls[0] ? 'allow' : 'ask');
         }
       }
     },
@@ -252,10 +252,10 @@ describe('warnings', () => {
     ]) {
       const outcomeOf = (outcome: 'allow' | 'deny', x: string) =>
         (rulePolicy([{ tool: 't', args, outcome }]).evaluate(policyCall('t', { x })) as { outcome: string }).outcome;
-      expect([args, outcomeOf('allow', text), outcomeOf('deny', text)]).toEqual([args, 'ask_user', 'ask_user']);
+      expect([args, outcomeOf('allow', text), outcomeOf('deny', text)]).toEqual([args, 'ask', 'ask']);
       expect([outcomeOf('allow', 'a'.repeat(50)), outcomeOf('deny', 'bbbbbbbbbbbbbbbbbbbb!')]).toEqual([
         'allow',
-        'ask_user',
+        'ask',
       ]);
     }
   });

@@ -41,11 +41,11 @@ describe('policyFor', () => {
     ['a verdict', request('read'), 'allow'],
     ['a deny', request('wipe'), 'deny'],
     ['what a function says', request('pay'), 'allow'],
-    ['what it says nothing about', request('pay', { amount: 500 }), 'ask_user'],
+    ['what it says nothing about', request('pay', { amount: 500 }), 'ask'],
     ['what it says with a reason', request('pay', { amount: 5_000 }), 'deny'],
-    ['a tool that is not named', request('other'), 'ask_user'],
-    ['a tool of a foreign server under a name of ours', request('read', {}, 'mcp:far'), 'ask_user'],
-    ['a name of every object', request('constructor'), 'ask_user'],
+    ['a tool that is not named', request('other'), 'ask'],
+    ['a tool of a foreign server under a name of ours', request('read', {}, 'mcp:far'), 'ask'],
+    ['a name of every object', request('constructor'), 'ask'],
   ])('%s', async (_, asked, wanted) => {
     expect(await outcome(policy, asked)).toBe(wanted);
   });
@@ -80,7 +80,7 @@ describe('policyFor', () => {
 
   test('an answer may be waited for', async () => {
     expect(await outcome(policyFor(tools, { pay: async () => ({ outcome: 'allow' }) }), request('pay'))).toBe('allow');
-    expect(await outcome(policyFor(tools, { pay: async () => undefined }), request('pay'))).toBe('ask_user');
+    expect(await outcome(policyFor(tools, { pay: async () => undefined }), request('pay'))).toBe('ask');
   });
 
   test.each<[string, () => unknown, RegExp]>([
@@ -91,7 +91,7 @@ describe('policyFor', () => {
       /the verdict on "pay" is a function or/,
     ],
     ['no tools', () => policyFor(undefined as never, {}), /policyFor: tools/],
-    ['another third argument', () => policyFor(tools, {}, 'ask_user' as never), /policyFor: otherwise/],
+    ['another third argument', () => policyFor(tools, {}, 'perhaps' as never), /policyFor: otherwise/],
   ])('%s is refused at once', (_, make, message) => {
     expect(make).toThrow(message);
   });

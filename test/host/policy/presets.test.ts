@@ -22,11 +22,11 @@ describe('S3-20 a permission mode is a policy', () => {
   test.each<[string, string, string, string, string, string, string]>([
     // mode, reader, other, edit, move, destructive, foreign reader
     ['plan', 'allow', 'deny', 'deny', 'deny', 'deny', 'deny'],
-    ['default', 'allow', 'ask_user', 'ask_user', 'ask_user', 'ask_user', 'ask_user'],
-    ['auto_edit', 'allow', 'ask_user', 'allow', 'allow', 'ask_user', 'ask_user'],
-    ['autonomous', 'allow', 'allow', 'allow', 'allow', 'ask_user', 'ask_user'],
+    ['default', 'allow', 'ask', 'ask', 'ask', 'ask', 'ask'],
+    ['auto_edit', 'allow', 'ask', 'allow', 'allow', 'ask', 'ask'],
+    ['autonomous', 'allow', 'allow', 'allow', 'allow', 'ask', 'ask'],
     ['dont_ask', 'allow', 'deny', 'deny', 'deny', 'deny', 'deny'],
-    ['of the future', 'allow', 'ask_user', 'ask_user', 'ask_user', 'ask_user', 'ask_user'],
+    ['of the future', 'allow', 'ask', 'ask', 'ask', 'ask', 'ask'],
   ])('%s', (mode, ...expected) => {
     const requests = [reader, writer, editor, mover, remover, foreignReader];
     const asked = (policy: PolicyEvaluator, context: Partial<Context> = {}) =>
@@ -50,15 +50,15 @@ describe('S3-20 a permission mode is a policy', () => {
   test('a tool that says it only reads and that it destroys is not believed the first', () => {
     const both = { annotations: { readOnly: true, destructive: true } };
     expect(outcome(presetPolicy('plan'), tool(both)).outcome).toBe('deny');
-    expect(outcome(presetPolicy('default'), tool(both)).outcome).toBe('ask_user');
+    expect(outcome(presetPolicy('default'), tool(both)).outcome).toBe('ask');
   });
 
   test('nobody to ask: still a question here, the host answers it', () => {
-    expect(outcome(presetPolicy('default'), tool(writer, { interactive: false })).outcome).toBe('ask_user');
+    expect(outcome(presetPolicy('default'), tool(writer, { interactive: false })).outcome).toBe('ask');
   });
 
   test('an unknown call is asked about', () => {
-    expect(outcome(presetPolicy(), { action: 't' }).outcome).toBe('ask_user');
+    expect(outcome(presetPolicy(), { action: 't' }).outcome).toBe('ask');
   });
 });
 
@@ -88,15 +88,15 @@ describe('applyMode', () => {
   test('looser modes loosen what a preset asked', () => {
     const preset = presetPolicy('default');
     expect(by(preset, 'auto_edit', editor)).toMatchObject({ outcome: 'allow', ruleId: 'preset:auto_edit' });
-    expect(by(preset, 'auto_edit', writer)).toMatchObject({ outcome: 'ask_user' });
+    expect(by(preset, 'auto_edit', writer)).toMatchObject({ outcome: 'ask' });
     expect(by(preset, 'autonomous', writer)).toMatchObject({ outcome: 'allow' });
-    expect(by(preset, 'autonomous', remover)).toMatchObject({ outcome: 'ask_user' });
-    expect(by(preset, 'autonomous', writer, 'default')).toMatchObject({ outcome: 'ask_user' });
+    expect(by(preset, 'autonomous', remover)).toMatchObject({ outcome: 'ask' });
+    expect(by(preset, 'autonomous', writer, 'default')).toMatchObject({ outcome: 'ask' });
   });
 
   test('and nothing else: the ask of a rule, or of its default, stays', () => {
-    expect(by(asks, 'autonomous', writer)).toMatchObject({ outcome: 'ask_user', ruleId: 'r' });
-    expect(by(rulePolicy([]), 'autonomous', writer)).toMatchObject({ outcome: 'ask_user' });
+    expect(by(asks, 'autonomous', writer)).toMatchObject({ outcome: 'ask', ruleId: 'r' });
+    expect(by(rulePolicy([]), 'autonomous', writer)).toMatchObject({ outcome: 'ask' });
     const withPreset = rulePolicy([{ tool: 'x', outcome: 'deny' }], { fallback: presetPolicy() });
     expect(by(withPreset, 'autonomous', writer)).toMatchObject({ outcome: 'allow' });
   });

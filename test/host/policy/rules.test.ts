@@ -34,14 +34,11 @@ describe('which rule speaks', () => {
 
   test.each([
     ['read_file', { outcome: 'allow', ruleId: 'read' }],
-    [
-      'write_file',
-      { outcome: 'ask_user', ruleId: 'fs', reason: 'files', approvers: { roles: ['ops'] }, expiresIn: 60 },
-    ],
-    ['mkdir', { outcome: 'ask_user', ruleId: 'fs', reason: 'files', approvers: { roles: ['ops'] }, expiresIn: 60 }],
+    ['write_file', { outcome: 'ask', ruleId: 'fs', reason: 'files', approvers: { roles: ['ops'] }, expiresIn: 60 }],
+    ['mkdir', { outcome: 'ask', ruleId: 'fs', reason: 'files', approvers: { roles: ['ops'] }, expiresIn: 60 }],
     ['ab', { outcome: 'deny', ruleId: 'one' }],
-    ['a', { outcome: 'ask_user', reason: 'No rule speaks about this call.' }],
-    ['abc', { outcome: 'ask_user', reason: 'No rule speaks about this call.' }],
+    ['a', { outcome: 'ask', reason: 'No rule speaks about this call.' }],
+    ['abc', { outcome: 'ask', reason: 'No rule speaks about this call.' }],
   ])('%s', (action, decision) => {
     expect(policy.evaluate(call(action))).toEqual(decision);
   });
@@ -53,7 +50,7 @@ describe('which rule speaks', () => {
   });
 
   test('what no rule speaks about', () => {
-    expect(outcome([], call('x'))).toBe('ask_user');
+    expect(outcome([], call('x'))).toBe('ask');
     expect(outcome([], call('x'), { defaultOutcome: 'deny' })).toBe('deny');
     expect(outcome([], of({ annotations: { readOnly: true } }), { fallback: presetPolicy('default') })).toBe('allow');
   });
@@ -65,7 +62,7 @@ describe('which rule speaks', () => {
   });
 
   test('a glob that a backtracking matcher would never be done with is decided', () => {
-    expect(outcome([{ tool: `${'*a'.repeat(30)}*b`, outcome: allow }], call('a'.repeat(5000)))).toBe('ask_user');
+    expect(outcome([{ tool: `${'*a'.repeat(30)}*b`, outcome: allow }], call('a'.repeat(5000)))).toBe('ask');
   });
 });
 
@@ -77,15 +74,15 @@ describe('conditions', () => {
     ];
     expect(outcome(rules, call('pay', {}, { principal: { id: 'ann', roles: ['finance'] } }))).toBe('allow');
     expect(outcome(rules, call('pay', {}, { principal: { id: 'guest-1', roles: ['sales'] } }))).toBe('deny');
-    expect(outcome(rules, call('pay'))).toBe('ask_user');
+    expect(outcome(rules, call('pay'))).toBe('ask');
   });
 
   test('kind and mode', () => {
     const rules: PolicyRule[] = [{ tool: '*', kind: ['read', 'search'], mode: 'plan', outcome: allow }];
     const context = { permissionMode: 'plan', resource: { type: 'tool', id: 't', kind: 'search' } };
     expect(outcome(rules, call('t', {}, { context }))).toBe('allow');
-    expect(outcome(rules, call('t', {}, { context: { ...context, permissionMode: 'default' } }))).toBe('ask_user');
-    expect(outcome(rules, of({ kind: 'search' }))).toBe('ask_user');
+    expect(outcome(rules, call('t', {}, { context: { ...context, permissionMode: 'default' } }))).toBe('ask');
+    expect(outcome(rules, of({ kind: 'search' }))).toBe('ask');
   });
 
   test('agent, by path or own name', () => {
@@ -93,28 +90,28 @@ describe('conditions', () => {
       outcome([{ tool: '*', agent, outcome: allow }], call('t', {}, { context: { agentPath } }));
     expect(by('root/*', ['root', 'child'])).toBe('allow');
     expect(by('child', ['root', 'child'])).toBe('allow');
-    expect(by('root', ['root', 'child'])).toBe('ask_user');
-    expect(by('*', [])).toBe('ask_user');
+    expect(by('root', ['root', 'child'])).toBe('ask');
+    expect(by('*', [])).toBe('ask');
   });
 
   test('annotations: what is not said is enough to restrict, not to allow', () => {
     const when = (annotations: Record<string, boolean>, what: PolicyRule['outcome'], resource: Partial<Resource>) =>
       outcome([{ tool: '*', annotations, outcome: what }], of(resource));
     expect(when({ readOnly: true }, 'allow', { annotations: { readOnly: true } })).toBe('allow');
-    expect(when({ readOnly: true }, 'allow', {})).toBe('ask_user');
-    expect(when({ destructive: false }, 'allow', {})).toBe('ask_user');
+    expect(when({ readOnly: true }, 'allow', {})).toBe('ask');
+    expect(when({ destructive: false }, 'allow', {})).toBe('ask');
     expect(when({ readOnly: false }, 'deny', {})).toBe('deny');
-    expect(when({ destructive: true }, 'deny', {})).toBe('ask_user');
+    expect(when({ destructive: true }, 'deny', {})).toBe('ask');
   });
 
   test('annotations of foreign tools are claims', () => {
     const foreign: Partial<Resource> = { source: 'mcp:files', annotations: { readOnly: true, destructive: false } };
     const readers: PolicyRule[] = [{ tool: '*', annotations: { readOnly: true }, outcome: allow }];
     const breakers: PolicyRule[] = [{ tool: '*', annotations: { destructive: true }, outcome: deny }];
-    expect(outcome(readers, of(foreign))).toBe('ask_user');
+    expect(outcome(readers, of(foreign))).toBe('ask');
     expect(outcome(readers, of(foreign), { trustAnnotations: true })).toBe('allow');
     expect(outcome(breakers, of(foreign))).toBe('deny');
-    expect(outcome(breakers, of(foreign), { trustAnnotations: true })).toBe('ask_user');
+    expect(outcome(breakers, of(foreign), { trustAnnotations: true })).toBe('ask');
   });
 
   describe('arguments', () => {
@@ -134,8 +131,8 @@ describe('conditions', () => {
       ['a schema', { required: ['a'], properties: { a: { const: 1 } } }, { a: 1 }, true],
       ['a schema that does not fit', { required: ['a'] }, {}, false],
     ])('%s', (_, condition, actual, holds) => {
-      expect(when(condition, 'allow', actual)).toBe(holds ? 'allow' : 'ask_user');
-      expect(when(condition, 'deny', actual)).toBe(holds ? 'deny' : 'ask_user');
+      expect(when(condition, 'allow', actual)).toBe(holds ? 'allow' : 'ask');
+      expect(when(condition, 'deny', actual)).toBe(holds ? 'deny' : 'ask');
     });
 
     test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
@@ -143,11 +140,11 @@ describe('conditions', () => {
       ['too long a string for a schema', { '/path': { pattern: '^/tmp' } }, { path: `/tmp/${'x'.repeat(10_000)}` }],
       ['a list where text was expected', { '/path': '^/tmp' }, { path: ['/tmp'] }],
     ])('%s: no leave, but every restriction', (_, condition, actual) => {
-      expect(when(condition, 'allow', actual)).toBe('ask_user');
+      expect(when(condition, 'allow', actual)).toBe('ask');
       expect(when(condition, 'deny', actual)).toBe('deny');
       expect(
         outcome([{ tool: '*', args: condition, outcome: 'ask' }], call('t', actual), { defaultOutcome: 'allow' }),
-      ).toBe('ask_user');
+      ).toBe('ask');
     });
 
     test('testing changes nothing', () => {
@@ -172,10 +169,10 @@ describe('tiers', () => {
     ['a lower tier speaks where the higher is silent', [undefined, rule('allow')], 'allow'],
     ['a lower tier tightens', [rule('allow'), rule('ask'), rule('deny')], 'deny'],
     ['a lower tier does not loosen', [rule('deny'), rule('allow')], 'deny'],
-    ['nor over two tiers', [rule('ask'), undefined, rule('allow')], 'ask_user'],
+    ['nor over two tiers', [rule('ask'), undefined, rule('allow')], 'ask'],
     ['unless the rule is overridable', [rule('ask', loose), undefined, rule('allow')], 'allow'],
     ['an overridable rule stands where nobody speaks', [rule('deny', loose)], 'deny'],
-    ['overriding one rule does not override another', [rule('ask'), rule('deny', loose), rule('allow')], 'ask_user'],
+    ['overriding one rule does not override another', [rule('ask'), rule('deny', loose), rule('allow')], 'ask'],
     ['overridable all the way', [rule('deny', loose), rule('ask', loose), rule('allow', loose)], 'allow'],
   ])('%s', (_, rules, expected) => {
     expect(decide(...rules)).toMatchObject({ outcome: expected });
@@ -185,7 +182,7 @@ describe('tiers', () => {
     expect(
       decide(rule('ask', { expiresIn: 60 }), rule('ask', { approvers: { quorum: 2 }, expiresIn: 600 })),
     ).toMatchObject({
-      outcome: 'ask_user',
+      outcome: 'ask',
       ruleId: 'org[0]',
       approvers: { quorum: 2 },
       expiresIn: 60,
@@ -198,7 +195,7 @@ describe('tiers', () => {
     expect(policy.evaluate(call('t'))).toMatchObject({ ruleId: 'first' });
     expect(once.evaluate(call('t'))).toMatchObject({ outcome: 'allow', ruleId: 'remembered' });
     const again = once.with(rule('ask', { id: 'remembered' }), 'session');
-    expect(again.evaluate(call('t'))).toMatchObject({ outcome: 'ask_user', ruleId: 'remembered' });
+    expect(again.evaluate(call('t'))).toMatchObject({ outcome: 'ask', ruleId: 'remembered' });
     expect(() => policy.with({ tool: 't' } as PolicyRule, 'session')).toThrow(
       expect.objectContaining({ code: 'E_POLICY_RULE' }),
     );
@@ -209,7 +206,7 @@ describe('tiers', () => {
 
   test('a remembered answer does not loosen a rule that is not overridable', () => {
     const policy = rulePolicy([rule('ask')]).with(rule('allow'), 'session');
-    expect(policy.evaluate(call('t'))).toMatchObject({ outcome: 'ask_user' });
+    expect(policy.evaluate(call('t'))).toMatchObject({ outcome: 'ask' });
   });
 });
 
@@ -249,7 +246,7 @@ describe('bad rules are refused at once', () => {
     ['no tool', { outcome: 'deny' }, /"tool" is missing/],
     ['an empty list', { tool: [], outcome: 'deny' }, /"tool" must be/],
     ['no outcome', { tool: 'x' }, /"outcome" is missing/],
-    ['an unknown outcome', { tool: 'x', outcome: 'permit' }, /"outcome" must be allow, deny or ask_user/],
+    ['an unknown outcome', { tool: 'x', outcome: 'permit' }, /"outcome" must be allow, deny or ask/],
     [
       'an unknown member',
       { id: 'r', tool: 'x', outcome: 'deny', rol: 'a' },
@@ -262,11 +259,7 @@ describe('bad rules are refused at once', () => {
     ['pointers and keywords', { tool: 'x', outcome: 'deny', args: { '/a': 'x', type: 'object' } }, /mixes/],
     ['a number as condition', { tool: 'x', outcome: 'deny', args: { '/a': 5 } }, /must be a regular expression/],
     ['no condition', { tool: 'x', outcome: 'deny', args: {} }, /"args" must be an object, not empty/],
-    [
-      'approvers of a deny',
-      { tool: 'x', outcome: 'deny', approvers: {} },
-      /"approvers" goes with outcome ask_user only/,
-    ],
+    ['approvers of a deny', { tool: 'x', outcome: 'deny', approvers: {} }, /"approvers" goes with outcome ask only/],
     ['bad approvers', { tool: 'x', outcome: 'ask', approvers: { roles: 'a' } }, /"approvers" needs a list/],
     ['no time', { tool: 'x', outcome: 'ask', expiresIn: 0 }, /"expiresIn" must be seconds/],
     ['the name of a preset', { id: 'preset:default', tool: 'x', outcome: 'ask' }, /"id" must not begin with "preset:"/],
@@ -373,7 +366,7 @@ test('among a thousand rules each call finds its own, by name or by pattern', ()
     const name = n % 10 === 0 ? `group${n}_x` : `tool_${n}`;
     const decision = policy.evaluate(call(name, { path: `/home/${n}/x` }));
     expect(decision).toMatchObject({ outcome: 'allow', ruleId: `rule ${n}` });
-    expect(policy.evaluate(call(name, { path: '/home/x' }))).toMatchObject({ outcome: 'ask_user' });
+    expect(policy.evaluate(call(name, { path: '/home/x' }))).toMatchObject({ outcome: 'ask' });
   }
 });
 
@@ -388,7 +381,7 @@ describe('ATT-B4 conditions on where a tool comes from, and on what it is', () =
     [{ source: 'mcp:mail-2' }, 'allow'],
     [{ source: 'host' }, 'allow'],
     [{ source: 'agent:host', digest: 'd2' }, 'allow'],
-    [{ source: 'agent:host', digest: 'd3' }, 'ask_user'],
+    [{ source: 'agent:host', digest: 'd3' }, 'ask'],
     // What is not known restricts, and allows nothing.
     [{}, 'deny'],
   ])('%j: %s', (resource, expected) => {

@@ -21,7 +21,7 @@ rules:
     expect(policy.evaluate(call('write_file', { path: '/tmp/a' }))).toMatchObject({ outcome: 'allow', ruleId: 'tmp' });
     expect(policy.evaluate(call('write_file', { path: '/etc' }))).toMatchObject({ outcome: 'deny' });
     expect(policy.evaluate(call('pay'))).toEqual({
-      outcome: 'ask_user',
+      outcome: 'ask',
       ruleId: 'org[1]',
       approvers: { roles: ['finance'], notRequester: true, quorum: 2 },
       expiresIn: 3600,
@@ -37,7 +37,7 @@ tiers:
   user: [{ tool: shell, outcome: allow }]
   session: [*shell]
 `);
-    expect(tiered.evaluate(call('shell'))).toMatchObject({ outcome: 'ask_user' });
+    expect(tiered.evaluate(call('shell'))).toMatchObject({ outcome: 'ask' });
     const json = await loadPolicy(JSON.stringify({ version: 1, rules: [{ tool: 'x', outcome: 'allow' }] }));
     expect(json.evaluate(call('x'))).toMatchObject({ outcome: 'allow' });
   });
@@ -47,7 +47,7 @@ tiers:
     const fallback = presetPolicy('default');
     expect((await loadPolicy('version: 1', { fallback })).evaluate(request)).toMatchObject({ outcome: 'allow' });
     expect((await loadPolicy('{version: 1, default: ask}', { fallback })).evaluate(request)).toMatchObject({
-      outcome: 'ask_user',
+      outcome: 'ask',
     });
   });
 

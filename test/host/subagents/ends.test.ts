@@ -31,7 +31,7 @@ import {
 } from '../kit.ts';
 import { askExpert, team } from './kit.ts';
 
-const asks = policyOf({ pay: 'ask_user' });
+const asks = policyOf({ pay: 'ask' });
 
 function payTeam() {
   const pay = notingTool('pay');

@@ -9,7 +9,7 @@ import { askExpert, team } from './kit.ts';
 test('S3-56 a session’s history is what its streams have shown, its sub-agents included, also under a new host', async () => {
   const store = new InMemorySessionService();
   const pay = notingTool('pay');
-  const setting = { tools: [pay.tool], store, host: { policy: policyOf({ pay: 'ask_user' }) } };
+  const setting = { tools: [pay.tool], store, host: { policy: policyOf({ pay: 'ask' }) } };
   const { host } = team({
     ...setting,
     boss: [askExpert, 'done'],
@@ -62,7 +62,7 @@ test('S3-56 a history goes down to the sub-agents of sub-agents, whose threads a
       subagentTool(fromAgent(new LlmAgent({ name: 'leaf', model: new ScriptedModel(leaves) }))),
     ];
     const boss = new LlmAgent({ name: 'boss', model: new ScriptedModel(bosses) });
-    return hostOf(boss, { store, tools, policy: policyOf({ pay: 'ask_user' }) }).host;
+    return hostOf(boss, { store, tools, policy: policyOf({ pay: 'ask' }) }).host;
   };
   const host = hostWith(
     [{ calls: [['middle', { request: 'go' }]] }, 'done'],

@@ -31,7 +31,7 @@ test('S3-08 S3-56 what both have used before a question counts when a new host g
       expert,
       store,
       tools: [pay.tool, look],
-      host: { policy: policyOf({ pay: 'ask_user' }), limits: { tokens: 100 } },
+      host: { policy: policyOf({ pay: 'ask' }), limits: { tokens: 100 } },
     });
   const first = await hostWith([{ ...askExpert, usage }], [{ calls: [['pay']], usage }]).host.open('boss');
   expect(endOf(await say(first, 'go')).reason).toBe('input_required');

@@ -13,7 +13,7 @@ test.each([
     const pay = notingTool('pay');
     const store = new InMemorySessionService();
     const hostWith = (boss: readonly Script[], expert: readonly Script[]) =>
-      team({ boss, expert, store, tools: [pay.tool], host: { policy: policyOf({ pay: 'ask_user' }) } });
+      team({ boss, expert, store, tools: [pay.tool], host: { policy: policyOf({ pay: 'ask' }) } });
     const asking: Script[] = [{ calls: [['pay', { n: 1 }]] }, { calls: [['pay', { n: 2 }]] }, 'paid twice'];
     const first = hostWith([askExpert, 'still at it', 'all paid'], asking);
     let session = await first.host.open('boss', { sessionId: 's', create: true });
@@ -58,7 +58,7 @@ test('S3-56 what was asked in a call that outlives the turn and is aborted with 
     boss: [askExpert, { calls: [['check']] }, 'checked'],
     expert: [{ calls: [['pay']] }, { calls: [['ship'], ['slow']] }],
     tools: [...['pay', 'ship', 'check'].map((name) => notingTool(name).tool), slow.tool],
-    host: { policy: policyOf({ pay: 'ask_user', ship: 'ask_user', check: 'ask_user' }) },
+    host: { policy: policyOf({ pay: 'ask', ship: 'ask', check: 'ask' }) },
   });
   const session = await host.open('boss');
   await say(session, 'go');

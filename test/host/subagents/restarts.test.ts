@@ -14,7 +14,7 @@ import { ScriptedModel } from '../../../src/testing/index.ts';
 import { door, endOf, follow, notingTool, policyOf, readOnly, results, say, slowTool, tool } from '../kit.ts';
 import { askExpert, team } from './kit.ts';
 
-const asks = policyOf({ pay: 'ask_user', ship: 'ask_user' });
+const asks = policyOf({ pay: 'ask', ship: 'ask' });
 
 function idOf(open: readonly ReportedRequest[], name: string): string {
   const found = open.find((request) => request.name === name);

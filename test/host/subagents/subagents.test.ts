@@ -65,7 +65,7 @@ test('S3-56 its question is the caller’s: the call stays open, an answer goes 
     boss: [askExpert, 'done'],
     expert: [{ calls: [['pay', { n: 1 }]] }, 'paid'],
     tools: [pay.tool],
-    host: { policy: policyOf({ pay: 'ask_user' }) },
+    host: { policy: policyOf({ pay: 'ask' }) },
   });
   const session = await host.open('boss');
   const first = await say(session, 'pay');
@@ -87,7 +87,7 @@ test('S3-56 it is found across sessions, with its caller, and goes on when it is
     boss: [askExpert, 'done'],
     expert: [{ calls: [['pay', { n: 1 }]] }, 'paid'],
     tools: [pay.tool],
-    host: { policy: policyOf({ pay: 'ask_user' }) },
+    host: { policy: policyOf({ pay: 'ask' }) },
   });
   const session = await host.open('boss', { sessionId: 's', create: true });
   await say(session, 'pay');
@@ -148,7 +148,7 @@ test.each<[string, (requestId: string) => SessionInput, string]>([
       ],
       expert: [{ calls: [['pay', { n: 1 }]] }, 'paid'],
       tools: [pay.tool],
-      host: { policy: policyOf({ pay: 'ask_user' }) },
+      host: { policy: policyOf({ pay: 'ask' }) },
     });
     const session = await host.open('boss');
     await say(session, 'pay');

@@ -32,7 +32,7 @@ test('F48 S3-56 a sub-agent’s spans stand below its caller’s call, also when
     boss: [askExpert, 'done'],
     expert: [{ calls: [['pay', { n: 1 }]] }, 'paid with sk-secret'],
     tools: [pay.tool],
-    host: { policy: policyOf({ pay: 'ask_user' }), telemetry },
+    host: { policy: policyOf({ pay: 'ask' }), telemetry },
   });
   const session = await host.open('boss');
   await say(session, 'pay');

@@ -39,17 +39,17 @@ export const policy: PolicyEvaluator = {
       case 'allowLater':
         return later({ outcome: 'allow' });
       case 'askLater':
-        return later({ outcome: 'ask_user' });
+        return later({ outcome: 'ask' });
       case 'role':
-        return { outcome: 'ask_user', approvers: { roles: ['boss'] } };
+        return { outcome: 'ask', approvers: { roles: ['boss'] } };
       case 'peer':
-        return { outcome: 'ask_user', approvers: { notRequester: true } };
+        return { outcome: 'ask', approvers: { notRequester: true } };
       case 'quorum':
-        return { outcome: 'ask_user', approvers: { quorum: 2 } };
+        return { outcome: 'ask', approvers: { quorum: 2 } };
       case 'expired':
-        return { outcome: 'ask_user', expiresIn: 1e-9 };
+        return { outcome: 'ask', expiresIn: 1e-9 };
       default:
-        return { outcome: verdicts[word] === 'ask' ? 'ask_user' : (verdicts[word] ?? 'allow') };
+        return { outcome: verdicts[word] ?? 'allow' };
     }
   },
 };

@@ -61,7 +61,7 @@ const host = createHost({
   agents: [agent],
   sessions: store,
   tools: kinds.map(([name, of]) => noting(name, of)),
-  policy: { evaluate: ({ action }) => ({ outcome: action.endsWith('ask') ? 'ask_user' : 'allow' }) },
+  policy: { evaluate: ({ action }) => ({ outcome: action.endsWith('ask') ? 'ask' : 'allow' }) },
   approvalPollMs: LOOK_MS,
   followPollMs: LOOK_MS,
   toolConcurrency: 3,

@@ -46,7 +46,7 @@ export const toolNames = Object.keys(kinds);
 /** Asks about what is named so, forbids what is named so, allows the rest. */
 export const policy: PolicyEvaluator = {
   evaluate: ({ action, args }) => {
-    const outcome = action.startsWith('ask_') ? 'ask_user' : action === 'forbidden' ? 'deny' : 'allow';
+    const outcome = action.startsWith('ask_') ? 'ask' : action === 'forbidden' ? 'deny' : 'allow';
     const random = randomOf(hash(`policy ${String(args?.k)}`));
     if (random() < 0.5) return { outcome };
     return pause(random).then(() => ({ outcome }));

@@ -69,7 +69,7 @@ const host = createHost({
   agents: [team],
   tools: [tool('pay'), tool('ship'), tool('count'), subagentTool(fromAgent(llm('helper')))],
   sessions: new SqliteSessionService(store),
-  policy: { evaluate: ({ action }) => ({ outcome: ['pay', 'ship'].includes(action) ? 'ask_user' : 'allow' }) },
+  policy: { evaluate: ({ action }) => ({ outcome: ['pay', 'ship'].includes(action) ? 'ask' : 'allow' }) },
 });
 const session = await host.open('team', { sessionId: 's', create: true });
 const asked = (await session.pending()).filter(({ name, approval }) => approval && yes.includes(name ?? ''));
