@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
@@ -14,7 +15,18 @@ const sharing = ['audit', 'contracts', 'dispatch', 'gate', 'host', 'policy', 'ru
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 
+/** The package's own name, as the examples import it: its sources. */
+const { exports } = JSON.parse(readFileSync(join(import.meta.dirname, 'package.json'), 'utf8')) as {
+  exports: Record<string, string | { types: string }>;
+};
+const alias = Object.entries(exports).flatMap(([path, entry]) => {
+  if (typeof entry === 'string') return [];
+  const source = entry.types.replace('./dist/', 'src/').replace('.d.ts', '.ts');
+  return [{ find: new RegExp(`^coxswain${path.slice(1)}$`), replacement: join(import.meta.dirname, source) }];
+});
+
 export default defineConfig({
+  resolve: { alias },
   test: {
     projects: [
       { extends: true, test: { name: 'shared', include: sharing, isolate: false } },

@@ -69,7 +69,13 @@ export type {
   WithOutput,
 } from './contracts/index.ts';
 export { CoxswainError, defineAgentTool, defineTool, hooks, isCoxswainError, textOfParts } from './contracts/index.ts';
-export type { EmbeddedHostOptions as HostOptions, HostOf, SessionOf } from './embed/index.ts';
+export type {
+  AgentModule,
+  AgentModuleContext,
+  EmbeddedHostOptions as HostOptions,
+  HostOf,
+  SessionOf,
+} from './embed/index.ts';
 export { createHost } from './embed/index.ts';
 export type { ShadowPolicy } from './gate/index.ts';
 export { denyOverrides, shadow } from './gate/index.ts';

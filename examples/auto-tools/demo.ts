@@ -1,6 +1,6 @@
-import type { FunctionTools } from '../../src/adapters/auto-tools/index.ts';
-import { Chat, generateWithAutoTools, streamWithAutoTools } from '../../src/adapters/auto-tools/index.ts';
-import type { Model } from '../../src/index.ts';
+import type { Model } from 'coxswain';
+import type { FunctionTools } from 'coxswain/auto-tools';
+import { Chat, generateWithAutoTools, streamWithAutoTools } from 'coxswain/auto-tools';
 
 /** Asks three things: in one go, going on from there, and streamed. */
 export async function demo(model: Model, tools: FunctionTools, write: (text: string) => void): Promise<void> {

@@ -1,4 +1,4 @@
-import { modelFromEnv } from '../../src/adapters/models/index.ts';
+import { modelFromEnv } from 'coxswain/models';
 import { demo } from './demo.ts';
 import { stub } from './stub.ts';
 import { demoTools } from './tools.ts';

@@ -1,5 +1,5 @@
-import type { Model } from '../../src/index.ts';
-import { ScriptedModel } from '../../src/testing/index.ts';
+import type { Model } from 'coxswain';
+import { ScriptedModel } from 'coxswain/testing';
 
 /** Stands in for a model where there is no key: says beforehand what it will say. */
 export function stub(): Model {

@@ -1,5 +1,5 @@
+import { FunctionTools } from 'coxswain/auto-tools';
 import { z } from 'zod';
-import { FunctionTools } from '../../src/adapters/auto-tools/index.ts';
 
 const sky: Record<string, string> = { 'San Francisco': 'fog, 14 °C', Tokyo: 'clear, 22 °C', Zürich: 'rain, 9 °C' };
 

@@ -1,9 +1,12 @@
 /**
- * One turn of an executor of one's own, without a session:
- * `CHAT_COMPLETIONS_ENDPOINT=… API_KEY=… MODEL_ID=… node examples/executors/main.ts "What time is it?"`
+ * One turn of an executor, without a session: `npm start "What time is it?"`. It asks the server that
+ * CHAT_COMPLETIONS_ENDPOINT, API_KEY and MODEL_ID name; without the first a local stand-in answers.
  */
-import { inMemoryCallbacks, Message, Tool, TurnRunner } from '../../src/dispatch/index.ts';
+import { inMemoryCallbacks, Message, Tool, TurnRunner } from 'coxswain/dispatch';
+import { startStandIn } from './stand-in.ts';
 import { toolCapableExecutor } from './tool-capable.ts';
+
+await using _standIn = process.env.CHAT_COMPLETIONS_ENDPOINT ? undefined : await startStandIn();
 
 const clock = new Tool({
   name: 'clock',

@@ -1,5 +1,5 @@
-import type { DispatchExecutorFn } from '../../src/dispatch/index.ts';
-import { Message } from '../../src/dispatch/index.ts';
+import type { DispatchExecutorFn } from 'coxswain/dispatch';
+import { Message } from 'coxswain/dispatch';
 import { streamChat } from './chat-stream.ts';
 
 /** One question, one streamed answer, nothing but `fetch`. */

@@ -1,4 +1,4 @@
-import type { DispatchExecutorFn } from '../../src/dispatch/index.ts';
+import type { DispatchExecutorFn } from 'coxswain/dispatch';
 
 /** The smallest executor there is: says that the work is done. Good for trying out everything around it. */
 export const stubExecutor: DispatchExecutorFn = (ctx) => ctx.ack();

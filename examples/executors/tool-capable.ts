@@ -1,4 +1,4 @@
-import type { DispatchContext, DispatchExecutorFn, DispatchExecutorHelpers } from '../../src/dispatch/index.ts';
+import type { DispatchContext, DispatchExecutorFn, DispatchExecutorHelpers } from 'coxswain/dispatch';
 import {
   InMemorySpoolStore,
   isErrorResult,
@@ -6,7 +6,7 @@ import {
   SpooledArtifact,
   ToolCall,
   toolCallChecksum,
-} from '../../src/dispatch/index.ts';
+} from 'coxswain/dispatch';
 import { streamChat } from './chat-stream.ts';
 
 const spool = new InMemorySpoolStore();

@@ -1,8 +1,7 @@
-import { mcpToolset } from '../../src/adapters/tools/mcp.ts';
-import { defineTool } from '../../src/contracts/index.ts';
-import { serveMcpHttp } from '../../src/host/mcp/index.ts';
-import { allowAll, createHost, LlmAgent, run } from '../../src/index.ts';
-import { ScriptedModel } from '../../src/testing/index.ts';
+import { allowAll, createHost, defineTool, LlmAgent, run } from 'coxswain';
+import { serveMcpHttp } from 'coxswain/server/mcp';
+import { ScriptedModel } from 'coxswain/testing';
+import { mcpToolset } from 'coxswain/tools/mcp';
 
 /** Runs the example; `tell` is told what happens. Returns the second agent's answer. */
 export async function main(tell: (line: string) => void): Promise<string> {

@@ -1,6 +1,6 @@
-import { defineAgentTool, fromAgent, LlmAgent } from '../../src/index.ts';
-import { InMemoryArtifactService, loadArtifactsTool } from '../../src/runtime/index.ts';
-import { ScriptedModel } from '../../src/testing/index.ts';
+import { defineAgentTool, fromAgent, LlmAgent } from 'coxswain';
+import { InMemoryArtifactService, loadArtifactsTool } from 'coxswain/runtime';
+import { ScriptedModel } from 'coxswain/testing';
 import type { Print } from './say.ts';
 import { say } from './say.ts';
 

@@ -1,6 +1,6 @@
-import { composeAgent, fromAgent } from '../../src/index.ts';
-import type { CompositionNode } from '../../src/runtime/index.ts';
-import { ScriptedModel } from '../../src/testing/index.ts';
+import { composeAgent, fromAgent } from 'coxswain';
+import type { CompositionNode } from 'coxswain/runtime';
+import { ScriptedModel } from 'coxswain/testing';
 import type { Print } from './say.ts';
 import { say } from './say.ts';
 

@@ -1,5 +1,5 @@
-import { CustomAgent, fromAgent, LlmAgent } from '../../src/index.ts';
-import { ScriptedModel } from '../../src/testing/index.ts';
+import { CustomAgent, fromAgent, LlmAgent } from 'coxswain';
+import { ScriptedModel } from 'coxswain/testing';
 import type { Print } from './say.ts';
 import { say } from './say.ts';
 

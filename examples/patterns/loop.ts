@@ -1,6 +1,6 @@
-import { fromAgent, LlmAgent, LoopAgent } from '../../src/index.ts';
-import { exitLoopTool } from '../../src/runtime/index.ts';
-import { ScriptedModel } from '../../src/testing/index.ts';
+import { fromAgent, LlmAgent, LoopAgent } from 'coxswain';
+import { exitLoopTool } from 'coxswain/runtime';
+import { ScriptedModel } from 'coxswain/testing';
 import type { Print } from './say.ts';
 import { say } from './say.ts';
 

@@ -1,4 +1,4 @@
-/** `node examples/patterns/main.ts NAME` */
+/** `npm start` runs all programs of this folder, `npm start NAME` one of them. */
 const names = [
   'sequential',
   'parallel',
@@ -14,11 +14,14 @@ const names = [
   'compose',
 ];
 
-const name = process.argv[2] ?? '';
-if (names.includes(name)) {
-  const { main } = (await import(`./${name}.ts`)) as { main(print: (line: string) => void): Promise<void> };
-  await main((line) => console.log(line));
+const [name] = process.argv.slice(2);
+if (name === undefined || names.includes(name)) {
+  for (const each of name === undefined ? names : [name]) {
+    if (name === undefined) console.log(`\n# ${each}`);
+    const { main } = (await import(`./${each}.ts`)) as { main(print: (line: string) => void): Promise<void> };
+    await main((line) => console.log(line));
+  }
 } else {
-  console.error(`usage: node examples/patterns/main.ts ${names.join(' | ')}`);
+  console.error(`there is no program ${name}; there is ${names.join(', ')}`);
   process.exitCode = 2;
 }

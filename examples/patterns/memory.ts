@@ -1,6 +1,6 @@
-import { fromAgent, InMemorySessionService, LlmAgent } from '../../src/index.ts';
-import { InMemoryMemoryService, loadMemoryTool } from '../../src/runtime/index.ts';
-import { ScriptedModel } from '../../src/testing/index.ts';
+import { fromAgent, InMemorySessionService, LlmAgent } from 'coxswain';
+import { InMemoryMemoryService, loadMemoryTool } from 'coxswain/runtime';
+import { ScriptedModel } from 'coxswain/testing';
 import type { Print } from './say.ts';
 import { say } from './say.ts';
 

@@ -1,6 +1,6 @@
-import type { ModelResponse, Plugin } from '../../src/index.ts';
-import { defineTool, fromAgent, LlmAgent } from '../../src/index.ts';
-import { ScriptedModel } from '../../src/testing/index.ts';
+import type { ModelResponse, Plugin } from 'coxswain';
+import { defineTool, fromAgent, LlmAgent } from 'coxswain';
+import { ScriptedModel } from 'coxswain/testing';
 import type { Print } from './say.ts';
 import { say } from './say.ts';
 

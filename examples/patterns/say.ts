@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentSession, SessionInput } from '../../src/index.ts';
+import type { AgentEvent, AgentSession, SessionInput } from 'coxswain';
 
 export type Print = (line: string) => void;
 

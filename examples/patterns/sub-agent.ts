@@ -1,5 +1,5 @@
-import { createHost, defineTool, fromAgent, InMemorySessionService, LlmAgent, subagentTool } from '../../src/index.ts';
-import { ScriptedModel } from '../../src/testing/index.ts';
+import { createHost, defineTool, fromAgent, InMemorySessionService, LlmAgent, subagentTool } from 'coxswain';
+import { ScriptedModel } from 'coxswain/testing';
 import type { Print } from './say.ts';
 import { say } from './say.ts';
 

@@ -1,8 +1,7 @@
-import { connect } from '../../src/adapters/remote/index.ts';
-import { defineTool } from '../../src/contracts/index.ts';
-import { serve } from '../../src/host/websocket/index.ts';
-import { createHost, LlmAgent, rulePolicy, run } from '../../src/index.ts';
-import { ScriptedModel } from '../../src/testing/index.ts';
+import { createHost, defineTool, LlmAgent, rulePolicy, run } from 'coxswain';
+import { connect } from 'coxswain/client';
+import { serve } from 'coxswain/server';
+import { ScriptedModel } from 'coxswain/testing';
 
 /** Runs the example; `tell` is told what happens. Returns what the requester reads in the end. */
 export async function main(tell: (line: string) => void): Promise<string> {

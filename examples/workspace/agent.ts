@@ -1,8 +1,7 @@
 import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import type { AgentModule, AgentModuleContext } from '../../src/cli/workspace/agent-module.ts';
-import type { Model } from '../../src/index.ts';
-import { LlmAgent } from '../../src/index.ts';
+import type { AgentModule, AgentModuleContext, Model } from 'coxswain';
+import { LlmAgent } from 'coxswain';
 import { offlineModel } from './offline-model.ts';
 import { workspaceTools } from './tools.ts';
 

@@ -1,5 +1,5 @@
-import type { AnyTool } from '../../src/contracts/index.ts';
-import { defineTool } from '../../src/contracts/index.ts';
+import type { AnyTool } from 'coxswain';
+import { defineTool } from 'coxswain';
 import { locateExisting, showPath } from './confine.ts';
 import { glob } from './glob.ts';
 import { MAX_VISITED, walk } from './walk.ts';

@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Content, ContentPart, Usage } from '../../src/contracts/index.ts';
-import type { Model, ModelRequest, ModelResponse } from '../../src/runtime/model/model.ts';
+import type { Content, ContentPart, Model, ModelRequest, ModelResponse, Usage } from 'coxswain';
 import type { Move } from './offline/next-move.ts';
 import { nextMove } from './offline/next-move.ts';
 

@@ -1,5 +1,5 @@
-import type { AnyTool } from '../../src/contracts/index.ts';
-import { defineTool } from '../../src/contracts/index.ts';
+import type { AnyTool } from 'coxswain';
+import { defineTool } from 'coxswain';
 import { locateExisting, showPath } from './confine.ts';
 import { formatPage, MAX_PAGE_LINES, PAGE_LINES } from './page.ts';
 import { readText } from './text-files.ts';

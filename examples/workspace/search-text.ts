@@ -1,5 +1,5 @@
-import type { AnyTool } from '../../src/contracts/index.ts';
-import { defineTool } from '../../src/contracts/index.ts';
+import type { AnyTool } from 'coxswain';
+import { defineTool } from 'coxswain';
 import { locateExisting, showPath } from './confine.ts';
 import type { LineMatch } from './line-matcher.ts';
 import { lineMatcher, MAX_TESTED_CHARS } from './line-matcher.ts';

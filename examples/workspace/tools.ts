@@ -1,4 +1,4 @@
-import type { AnyTool } from '../../src/contracts/index.ts';
+import type { AnyTool } from 'coxswain';
 import { listFiles } from './list-files.ts';
 import { readFile } from './read-file.ts';
 import { searchText } from './search-text.ts';

@@ -1,5 +1,6 @@
-import type { AnyTool, DisplayContent } from '../../src/contracts/index.ts';
-import { defineTool } from '../../src/contracts/index.ts';
+import type { AnyTool } from 'coxswain';
+import { defineTool } from 'coxswain';
+import type { DisplayContent } from 'coxswain/contracts';
 import type { Place } from './confine.ts';
 import { locate, showPath } from './confine.ts';
 import { linesOf } from './page.ts';

@@ -1,7 +1,7 @@
 /** An agent module for editors: a prompt `call NAME {…}` calls a tool, anything else is said again. */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AgentModule, AgentModuleContext } from '../../src/cli/workspace/agent-module.ts';
+import type { AgentModule, AgentModuleContext } from '../../src/embed/index.ts';
 import type { ContentPart, Model } from '../../src/index.ts';
 import { defineTool, LlmAgent, textOfParts } from '../../src/index.ts';
 

@@ -30,6 +30,7 @@ async function run(args: readonly string[], interrupts: Interrupts): Promise<num
 function helpFor(args: readonly string[]): string {
   const [first = '', second = ''] = args;
   const known: Record<string, readonly string[]> = {
+    init: [],
     run: [],
     sessions: ['list', 'show', 'delete', 'fork', 'rewind', 'export', 'import', 'prune', 'erase', 'rebuild'],
     store: ['migrate'],

@@ -4,6 +4,7 @@ import { addAuditCommands, addPolicyCommands } from './audit-program.ts';
 import type { AcpFlags } from './commands/acp.ts';
 import type { AnswerFlags, ListApprovalsFlags } from './commands/approvals.ts';
 import type { ConformanceFlags } from './commands/conformance.ts';
+import type { InitFlags } from './commands/init.ts';
 import type { McpFlags } from './commands/mcp.ts';
 import type { RunCommandFlags } from './commands/run.ts';
 import type { ServeFlags } from './commands/serve.ts';
@@ -20,11 +21,12 @@ Exit codes:
 export function buildProgram(interrupts: Interrupts): { program: Command; result: { code: number } } {
   const result = { code: 0 };
   const program = new Command('coxswain')
-    .description('Hosts steer, agents work: run agents under your policy, approve their calls, look after sessions.')
+    .description('Run agents under your policy, approve their tool calls, manage stored sessions.')
     .version(PACKAGE_VERSION, '-V, --version')
     .exitOverride()
     // Mistakes are told in one line, by whoever catches them.
     .configureOutput({ outputError: () => {} });
+  addInit(program, result);
   addRun(program, interrupts, result);
   addPolicyCommands(program, result);
   addAuditCommands(program, result);
@@ -39,12 +41,25 @@ export function buildProgram(interrupts: Interrupts): { program: Command; result
     'after',
     `
 Examples:
+  $ coxswain init my-agent                     # a project to begin with
   $ coxswain run agent.ts "find every TODO and write them to todo.md"
   $ coxswain run agent.ts                      # talk, at a terminal
   $ coxswain approvals list --agent agent.ts
 ${EXIT_CODES}`,
   );
   return { program, result };
+}
+
+function addInit(program: Command, result: { code: number }): void {
+  program
+    .command('init')
+    .description('make a project: an agent with one tool, a policy, a test')
+    .argument('[folder]', 'where; default: the current folder', '.')
+    .option('--force', 'also in a folder that holds files: replaces those of the same names')
+    .addHelpText('after', '\nExample:\n  $ npx coxswain init my-agent')
+    .action(async (folder: string, flags: InitFlags) => {
+      result.code = (await import('./commands/init.ts')).initProject(folder, flags);
+    });
 }
 
 function addRun(program: Command, interrupts: Interrupts, result: { code: number }): void {

@@ -4,7 +4,7 @@
  */
 import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AgentModule, AgentModuleContext } from '../../src/cli/workspace/agent-module.ts';
+import type { AgentModule, AgentModuleContext } from '../../src/embed/index.ts';
 import { LlmAgent } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { AgentModule } from '../../src/cli/workspace/agent-module.ts';
+import type { AgentModule } from '../../src/embed/index.ts';
 import { chooseModel, modelUse } from '../../src/cli/workspace/model.ts';
 import { fromAgent, LlmAgent, SequentialAgent } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';

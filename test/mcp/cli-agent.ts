@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AgentModule, AgentModuleContext } from '../../src/cli/workspace/agent-module.ts';
+import type { AgentModule, AgentModuleContext } from '../../src/embed/index.ts';
 import { payTool, puppet } from './agents.ts';
 
 console.log('printed at import');

@@ -23,7 +23,7 @@ export interface Block {
 
 /** Pages that are for readers of the package. Decisions are history: they stay as they were. */
 export function pagePaths(): string[] {
-  const patterns = ['*.md', 'docs/**/*.md', 'spec/*.md', 'examples/*/README.md'];
+  const patterns = ['*.md', 'docs/**/*.md', 'spec/*.md', 'examples/README.md', 'examples/*/README.md'];
   return globSync(patterns, { cwd: root, exclude: ['docs/decisions'] })
     .map((path) => path.replaceAll('\\', '/'))
     .toSorted();

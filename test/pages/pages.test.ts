@@ -14,7 +14,14 @@ import { isAsShown } from './printed.ts';
 import { playedFaults, site, typeFaults } from './site.ts';
 
 const pages = pagePaths();
-const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+/** What `npm run` knows where a page is read: an example is a project of its own. */
+function scriptsOf(page: string): Record<string, string> {
+  const folder = /^examples\/[^/]+(?=\/)/.exec(page)?.[0] ?? '';
+  const { scripts } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  return scripts;
+}
 const { program } = buildProgram(new Interrupts());
 
 let home: ReturnType<typeof site>;
@@ -44,9 +51,9 @@ const readers: Readonly<Record<string, (block: Block) => string[]>> = {
     }),
   jsonl: ({ text }) => text.split('\n').flatMap((line) => thrown(() => JSON.parse(line))),
   yaml: ({ text }) => parseDocument(text).errors.map(({ message }) => message),
-  sh: ({ text }) => {
+  sh: ({ text, page }) => {
     const { status, stderr } = spawnSync('bash', ['-n'], { input: text, encoding: 'utf8' });
-    return [...(status === 0 ? [] : [stderr]), ...commandFaults(text, program, scripts)];
+    return [...(status === 0 ? [] : [stderr]), ...commandFaults(text, program, scriptsOf(page))];
   },
   cedar: ({ text }) => {
     const answer = cedar.checkParsePolicySet({ staticPolicies: text });

@@ -42,6 +42,18 @@ describe('what is published', () => {
     expect(manifest.sideEffects).toBe(false);
   });
 
+  test('is what examples are compiled with: `paths` of tsconfig.json leads each entry to its source', () => {
+    // YAML, read without its comments, is what JSON with comments is.
+    const { compilerOptions } = parse(read('tsconfig.json').replaceAll(/^\s*\/\/.*$/gm, '')) as { compilerOptions: { paths: Record<string, string[]> } };
+    const { exports } = JSON.parse(read('package.json')) as { exports: Record<string, string | { types: string }> };
+    const sources = Object.entries(exports).flatMap(([path, entry]) =>
+      typeof entry === 'string'
+        ? []
+        : [[`coxswain${path.slice(1)}`, [entry.types.replace('./dist/', './src/').replace('.d.ts', '.ts')]]],
+    );
+    expect(compilerOptions.paths).toEqual(Object.fromEntries(sources));
+  });
+
   test('takes the sources along, to which maps of code and declarations lead', () => {
     expect(manifest.files).toContain('src');
     expect(read('tsconfig.build.json')).toContain('"declarationMap": true');

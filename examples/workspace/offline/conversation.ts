@@ -1,5 +1,6 @@
-import type { Content, FunctionResponsePart } from '../../../src/contracts/index.ts';
-import { textOfParts } from '../../../src/contracts/index.ts';
+import type { Content } from 'coxswain';
+import { textOfParts } from 'coxswain';
+import type { FunctionResponsePart } from 'coxswain/contracts';
 
 /** What a tool came back with. */
 export interface Answer {

@@ -1,4 +1,4 @@
-import type { ModelRequest } from '../../../src/runtime/model/model.ts';
+import type { ModelRequest } from 'coxswain';
 import type { Answer } from './conversation.ts';
 import { readTurn } from './conversation.ts';
 import type { Call, Step } from './plan.ts';

@@ -7,6 +7,7 @@ import type { AgentDescriptor, AgentSource, SessionFactory } from '../../contrac
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { Agent } from '../../runtime/index.ts';
 import { usageError } from '../terminal/index.ts';
+import { offerOwnPackage } from '../workspace/index.ts';
 
 export interface TargetOptions {
   /** Its address is in the environment of commands, and of modules. */
@@ -79,6 +80,7 @@ type Exported = AgentSource | Agent | ConformanceTarget | { factory: SessionFact
 /** A module exports what is judged as its default, or a function that makes it, called for every check. */
 async function targetOfModule(path: string, options: TargetOptions): Promise<ConformanceTarget> {
   Object.assign(process.env, options.models?.env);
+  offerOwnPackage();
   const exported = (await import(pathToFileURL(resolve(path)).href)) as Record<string, unknown>;
   const found = exported.default ?? exported.target ?? exported.agent ?? exported;
   const make = typeof found === 'function' ? (found as () => unknown) : () => found;

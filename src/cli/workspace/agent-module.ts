@@ -1,63 +1,14 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type {
-  AgentSource,
-  AnyTool,
-  LifecycleInterceptor,
-  Limits,
-  PolicyEvaluator,
-  PriceTable,
-  ToolProvider,
-} from '../../contracts/index.ts';
+import type { AgentSource } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
-import type { Agent, Model } from '../../runtime/index.ts';
+import type { AgentModule, AgentModuleContext } from '../../embed/index.ts';
+import type { Agent } from '../../runtime/index.ts';
 import { usageError } from '../terminal/index.ts';
 import { dataFolder } from './data-folder.ts';
 import type { ModelChoice } from './model.ts';
-
-/** What a module that exports a function is told. */
-export interface AgentModuleContext {
-  /** `--workspace`, as an absolute path; undefined if it was not given. */
-  readonly workspace: string | undefined;
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /**
-   * The model that `--model` or the environment asks for; undefined if neither does. An agent without a model of its
-   * own is given it anyway.
-   */
-  readonly model: Model | undefined;
-  /** Why it is that one, or none: in a few words, for people. */
-  readonly modelWhy: string;
-  /** Somebody sits at a terminal. */
-  readonly interactive: boolean;
-  /** A folder for what the module makes, ignored by version control; made when it is first asked for. */
-  dataFolder(): string;
-  /** Tells the user something, in one line on stderr. */
-  note(text: string): void;
-}
-
-/** What an agent module exports, by name or as members of its default export. */
-export interface AgentModule {
-  readonly agent: Agent | AgentSource;
-  /** Tools that the host runs: every call passes the policy. */
-  readonly tools?: readonly AnyTool[];
-  readonly toolProviders?: readonly ToolProvider[];
-  /** Default: readOnly tools run, the rest asks. `--policy` replaces it. */
-  readonly policy?: PolicyEvaluator;
-  readonly hooks?: LifecycleInterceptor;
-  /** Handed to tools, never logged. */
-  readonly deps?: unknown;
-  readonly models?: (name: string) => Model | undefined;
-  /** USD per million tokens, for `--max-usd`. */
-  readonly prices?: PriceTable;
-  /** Of each turn; the stricter of these and of the flags counts. */
-  readonly limits?: Limits;
-  /** What one may ask of it: the first is offered to whoever begins a conversation. */
-  readonly examples?: readonly string[];
-  /** Called once before the command ends. */
-  close?(): void | Promise<void>;
-}
+import { offerOwnPackage } from './own-package.ts';
 
 /**
  * Loads an agent module.
@@ -84,6 +35,7 @@ async function importFile(path: string): Promise<Record<string, unknown>> {
   const file = resolve(path);
   if (!existsSync(file)) throw usageError(`there is no agent module ${path}; give the path of a .js, .mjs or .ts file`);
   if (statSync(file).isDirectory()) throw usageError(`${path} is a folder; give the file in it that exports the agent`);
+  offerOwnPackage();
   try {
     return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
   } catch (error) {

@@ -1,13 +1,13 @@
 import type { McpToolset } from '../../adapters/tools/mcp.ts';
 import type { ApprovalQuestion, ReportedRequest, RequestAnswer, Session, ToolProvider } from '../../contracts/index.ts';
 import { messageOf } from '../../contracts/index.ts';
+import type { AgentModule } from '../../embed/index.ts';
 import { createHost } from '../../embed/index.ts';
 import { isForNamed } from '../../gate/index.ts';
 import type { AgentHost, AnswerFor } from '../../host/index.ts';
 import { Asker } from '../questions/index.ts';
 import type { Interrupts, Screen } from '../terminal/index.ts';
 import { clean, errorLine, hasKeyboard, paint } from '../terminal/index.ts';
-import type { AgentModule } from './agent-module.ts';
 import { isMade, loadAgentModule, moduleContext } from './agent-module.ts';
 import type { HostFlags } from './flags.ts';
 import { openMcpServers } from './mcp-servers.ts';

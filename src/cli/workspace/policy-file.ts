@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { fromAgent } from '../../adapters/adk/index.ts';
 import type { AgentDescriptor, AnyTool, PolicyEvaluator, ToolDescriptor } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
+import type { AgentModule } from '../../embed/index.ts';
 import { clean, paint } from '../terminal/index.ts';
-import type { AgentModule } from './agent-module.ts';
 
 type Tools = readonly (AnyTool | ToolDescriptor)[];
 
