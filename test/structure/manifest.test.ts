@@ -44,7 +44,9 @@ describe('what is published', () => {
 
   test('is what examples are compiled with: `paths` of tsconfig.json leads each entry to its source', () => {
     // YAML, read without its comments, is what JSON with comments is.
-    const { compilerOptions } = parse(read('tsconfig.json').replaceAll(/^\s*\/\/.*$/gm, '')) as { compilerOptions: { paths: Record<string, string[]> } };
+    const { compilerOptions } = parse(read('tsconfig.json').replaceAll(/^\s*\/\/.*$/gm, '')) as {
+      compilerOptions: { paths: Record<string, string[]> };
+    };
     const { exports } = JSON.parse(read('package.json')) as { exports: Record<string, string | { types: string }> };
     const sources = Object.entries(exports).flatMap(([path, entry]) =>
       typeof entry === 'string'
