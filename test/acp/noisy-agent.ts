@@ -1,7 +1,7 @@
 /** An agent module that writes to stdout, as modules do. */
 import { spawnSync } from 'node:child_process';
-import type { AgentModule } from '../../src/embed/index.ts';
 import { defineTool } from '../../src/contracts/index.ts';
+import type { AgentModule } from '../../src/embed/index.ts';
 import { LlmAgent } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 

@@ -1,9 +1,9 @@
 import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { AgentModule, AgentModuleContext } from '../../../src/embed/index.ts';
 import type { ContentPart } from '../../../src/contracts/index.ts';
 import { defineAgentTool, defineTool, textOfParts } from '../../../src/contracts/index.ts';
+import type { AgentModule, AgentModuleContext } from '../../../src/embed/index.ts';
 import type { Model } from '../../../src/index.ts';
 import { LlmAgent } from '../../../src/index.ts';
 
