@@ -66,6 +66,7 @@ export const sections: readonly Section[] = [
     label: 'Examples',
     pages: [
       'examples/README.md',
+      'examples/notes/README.md',
       'examples/workspace/README.md',
       'examples/patterns/README.md',
       'examples/auto-tools/README.md',
