@@ -12,7 +12,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { alone } from './installed.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -52,6 +52,11 @@ function packed(): string {
     node(join(root, 'scripts/build.ts'), dist);
     node(join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'tsconfig.build.json'), '--outDir', dist);
     cpSync(join(root, 'package.json'), join(making, 'package.json'));
+    // `coxswain init` makes its project of one.
+    cpSync(join(root, 'examples'), join(making, 'examples'), {
+      recursive: true,
+      filter: (path) => !relative(root, path).includes('node_modules'),
+    });
     renameSync(making, place);
     return place;
   });
@@ -59,9 +64,11 @@ function packed(): string {
 
 function digestOf(): string {
   const hash = createHash('sha256');
-  const files = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
+  const files = ['src', 'examples']
+    .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !relative(root, path).includes('node_modules'))
     .toSorted();
   for (const file of [...sources.map((name) => join(root, name)), ...files]) {
     hash

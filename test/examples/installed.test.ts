@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PACKAGE_VERSION } from '../../src/contracts/index.ts';
 import { unreachable } from '../installed.ts';
@@ -29,11 +29,7 @@ beforeAll(() => {
   home = mkdtempSync(join(tmpdir(), 'coxswain-examples-'));
   using made = project();
   const packing = join(made.folder, 'node_modules/coxswain');
-  for (const name of ['examples', 'README.md', 'LICENSE'])
-    cpSync(join(root, name), join(packing, name), {
-      recursive: true,
-      filter: (path) => !relative(root, path).includes('node_modules'),
-    });
+  for (const name of ['README.md', 'LICENSE']) cpSync(join(root, name), join(packing, name));
   tarball = join(home, npm(packing, 'pack', '--ignore-scripts', '--pack-destination', home).last);
   // As the page says of an installed package: the folders are copied beside node_modules.
   writeFileSync(join(home, 'package.json'), JSON.stringify({ name: 'home', private: true }));

@@ -41,7 +41,10 @@ const uses = `
   export const at = (event: AgentEvent): string => event.timestamp;
 `;
 
-test('S3-33 event types and custom kinds of others are added by declaration merging, and narrow', () => {
+// Two runs of the compiler.
+test('S3-33 event types and custom kinds of others are added by declaration merging, and narrow', {
+  timeout: 300_000,
+}, () => {
   expect(compile(imports + merge + uses)).toBe('');
   expect(compile(imports + uses)).toMatch(/TS2367.*"weather"[\s\S]*TS2367.*"mood"/);
   const typos = uses.replace('event.sun', 'event.rain').replace('data.good', 'data.bad');
