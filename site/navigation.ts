@@ -21,6 +21,8 @@ export const sections: readonly Section[] = [
       'docs/howto/foreign-agents.md',
       'docs/howto/testing.md',
       'docs/howto/deploy.md',
+      'docs/howto/observability.md',
+      'docs/howto/long-conversations.md',
       'docs/howto/troubleshooting.md',
     ],
   },
@@ -60,7 +62,14 @@ export const sections: readonly Section[] = [
   },
   {
     label: 'Explanation',
-    pages: ['docs/glossary.md', 'docs/trust.md', 'docs/ARCHITECTURE.md', 'docs/interop.md', 'bench/README.md'],
+    pages: [
+      'docs/comparison.md',
+      'docs/glossary.md',
+      'docs/trust.md',
+      'docs/ARCHITECTURE.md',
+      'docs/interop.md',
+      'bench/README.md',
+    ],
   },
   {
     label: 'Examples',
