@@ -11,7 +11,20 @@ export interface ConformanceTest {
   run(): Promise<Finding>;
 }
 
-/** The requirements as tests of a target: `for (const {id, title, run} of conformanceTests(target)) test(…)`. */
+/**
+ * The requirements as tests of a target: `for (const {id, title, run} of conformanceTests(target)) test(…)`.
+ * @example
+ * ```ts
+ * import test from 'node:test';
+ * import { fromAgent, LlmAgent, type Model } from 'coxswain';
+ * import { conformanceTests, targetOfSource } from 'coxswain/conformance';
+ *
+ * // A model that follows the fixture messages of the kit.
+ * declare const model: Model;
+ * const target = targetOfSource('mine', () => fromAgent(new LlmAgent({ name: 'mine', model })));
+ * for (const { id, title, run } of conformanceTests(target)) test(`${id} ${title}`, async () => void (await run()));
+ * ```
+ */
 export function conformanceTests(target: ConformanceTarget, options: RunOptions = {}): ConformanceTest[] {
   kitInput.target(target);
   kitInput.options(options);

@@ -65,7 +65,33 @@ interface ModelRegistry {
   models(name: string): Model | undefined;
 }
 
-/** {@link createHostOfSources} that takes the runtime's agents as they are, and knows them by their names. */
+/**
+ * {@link createHostOfSources} that takes the runtime's agents as they are, and knows them by their names.
+ * @example
+ * ```ts
+ * import { createHost, defineTool, LlmAgent, run } from 'coxswain';
+ * import { openaiChatModel } from 'coxswain/models';
+ *
+ * const refund = defineTool({
+ *   name: 'refund',
+ *   description: 'Pays an order back.',
+ *   inputSchema: { type: 'object', properties: { order: { type: 'number' } }, required: ['order'] },
+ *   execute: ({ order }) => `order ${order} is paid back`,
+ * });
+ * const clerk = new LlmAgent({ name: 'clerk', model: openaiChatModel('gpt-5', { apiKey: 'sk-…' }) });
+ * const host = createHost({
+ *   app: 'shop',
+ *   agents: [clerk],
+ *   tools: [refund],
+ *   onApproval: ({ name, args }) => {
+ *     console.log(name, args);
+ *     return { kind: 'approve' };
+ *   },
+ * });
+ * const { reason, text } = await run(await host.open('clerk'), 'Pay order 7 back.');
+ * console.log(reason, text);
+ * ```
+ */
 export function createHost<
   const L extends readonly AgentOrSource[],
   const T extends readonly AnyTool[] = readonly AnyTool[],

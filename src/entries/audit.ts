@@ -1,5 +1,5 @@
 /**
- * The evidence of a session: checked where it is stored, exported, checked there.
+ * The audit events of a session: verified in the store, exported, verified in an export.
  * Stability: stable.
  *
  * @packageDocumentation

@@ -1,5 +1,5 @@
 /**
- * The contract between hosts and agents, for whoever writes an executor, a tool, a policy or a store. Runs anywhere; imports nothing.
+ * The contract between hosts and agents, for authors of executors, tools, policies and stores. Runs anywhere; imports nothing.
  * Stability: stable.
  *
  * @packageDocumentation

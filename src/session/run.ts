@@ -57,6 +57,16 @@ export interface SessionRunOptions extends ExecutionOptions {
 /**
  * Runs one stream to its end and says what it came to: `reason` and `error` tell a failure.
  * @throws CoxswainError as the first `next()` of a stream, and `E_NO_MODEL`: without a model no run can come to anything
+ * @example
+ * ```ts
+ * import { createHost, LlmAgent, run } from 'coxswain';
+ *
+ * const host = createHost({ app: 'shop', agents: [new LlmAgent({ name: 'clerk', model: 'gpt-5' })] });
+ * const session = await host.open('clerk');
+ * const { reason, text, pending } = await run(session, 'Pay order 7 back.', { limits: { steps: 10 } });
+ * if (reason === 'input_required') for (const { requestId } of pending) await session.respond(requestId, { kind: 'deny' });
+ * console.log(text);
+ * ```
  */
 export async function run<Out = unknown>(
   session: AgentSession & WithOutput<Out>,

@@ -65,6 +65,20 @@ export interface SessionView {
   apply(event: AgentEvent): void;
 }
 
+/**
+ * @example
+ * ```ts
+ * import { createView } from 'coxswain';
+ * import { connect } from 'coxswain/client';
+ *
+ * const session = await (await connect('ws://127.0.0.1:4747', { token: 'secret' })).open('clerk');
+ * const view = createView();
+ * for await (const event of session.stream('Hello.')) {
+ *   view.apply(event);
+ *   console.log(view);
+ * }
+ * ```
+ */
 export function createView(): SessionView {
   return new View();
 }

@@ -45,7 +45,18 @@ export interface RecordedRequest extends Omit<ModelRequest, 'contents' | 'tools'
 
 const shape: Shape<ScriptedModelOptions> = { responses: list, byAgent: bag, name: isName, strict: flag };
 
-/** A model that says what a test wrote down, records what it was asked, and knows whether it was used up. */
+/**
+ * A model that says what a test wrote down, records what it was asked, and knows whether it was used up.
+ * @example
+ * ```ts
+ * import { LlmAgent } from 'coxswain';
+ * import { ScriptedModel } from 'coxswain/testing';
+ *
+ * // First a tool call, then an answer; asked a third time, the test fails.
+ * const model = new ScriptedModel({ responses: [{ calls: [['refund', { order: 7 }]] }, 'Done.'], strict: true });
+ * new LlmAgent({ name: 'clerk', model });
+ * ```
+ */
 export class ScriptedModel implements Model {
   readonly name: string;
   readonly requests: RecordedRequest[] = [];

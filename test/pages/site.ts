@@ -20,6 +20,7 @@ const besides = [
   'undici-types',
   '@types/ws',
   '@types/pg',
+  '@opentelemetry/sdk-trace-base',
   'vitest',
   ...Object.keys(manifest.peerDependencies),
 ];
@@ -64,6 +65,19 @@ export async function typeFaults(folder: string, pages: readonly string[]): Prom
     const chain = units.get(path.replaceAll('/', sep));
     return chain ? `${placeOf(chain, Number(at))}: ${rest}` : line;
   });
+}
+
+/** What the compiler says of examples that stand elsewhere than on a page, each fault with its place. */
+export async function exampleFaults(
+  folder: string,
+  examples: readonly { place: string; text: string }[],
+): Promise<string[]> {
+  const files = examples.map((_, at) => join('types', `example-${at}.ts`));
+  for (const [at, { text }] of examples.entries()) write(join(folder, files[at] ?? ''), text);
+  const lines = await compiled(folder, 'examples', files, false);
+  return lines.map((line) =>
+    line.replace(/^types\/example-(\d+)\.ts/, (_, at: string) => examples[Number(at)]?.place ?? ''),
+  );
 }
 
 const needsAdk = (chain: readonly Block[] = []) => chain.some(({ text }) => text.includes("'@google/adk'"));

@@ -68,7 +68,17 @@ export type SourceOf<A extends Agent> = AgentSource &
   WithOutput<OutputFrom<A>> &
   WithDeps<DepsFrom<A>> & { readonly descriptor: { readonly name: A['name'] } };
 
-/** An agent of the runtime as something that a host can open. */
+/**
+ * An agent of the runtime as something that a host can open.
+ * @example
+ * ```ts
+ * import { fromAgent, LlmAgent, run } from 'coxswain';
+ *
+ * const source = fromAgent(new LlmAgent({ name: 'clerk', model: 'gpt-5' }));
+ * const session = await source.open({}, { app: 'shop' });
+ * console.log((await run(session, 'Hello.')).text);
+ * ```
+ */
 export function fromAgent<const A extends Agent>(agent: A, options: FromAgentOptions = {}): SourceOf<A> {
   // Construction errors belong here, not to the first session.
   checkOptions<FromAgentOptions>(options, 'fromAgent: options', fromAgentShape);

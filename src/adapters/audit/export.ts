@@ -12,6 +12,16 @@ export interface AuditExportOptions extends RedactionOptions {}
  * head of the chain. Each line has a sum over itself and all lines before it. What the viewer may not see is hidden;
  * such a line says so, and keeps the digest of the whole.
  * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`
+ * @example
+ * ```ts
+ * import { exportAudit } from 'coxswain/audit';
+ * import { openSqlite } from 'coxswain/stores/sqlite';
+ *
+ * const key = { app: 'shop', userId: 'anna', id: 'order-7' };
+ * for await (const line of exportAudit(openSqlite('shop.db'), key, { viewer: { id: 'kim', roles: ['auditor'] } })) {
+ *   console.log(line);
+ * }
+ * ```
  */
 export async function* exportAudit(
   service: SessionService,

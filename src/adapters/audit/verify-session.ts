@@ -17,6 +17,14 @@ import type { AuditReport } from './report.ts';
  * Checks the stored log of a session. `anchor`: the head of an earlier export, which the log must still hold; without
  * one, whoever may write to the database can write a whole new chain.
  * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`
+ * @example
+ * ```ts
+ * import { verifySession } from 'coxswain/audit';
+ * import { openSqlite } from 'coxswain/stores/sqlite';
+ *
+ * const { ok, faults } = await verifySession(openSqlite('shop.db'), { app: 'shop', userId: 'anna', id: 'order-7' });
+ * console.log(ok, faults);
+ * ```
  */
 export async function verifySession(
   service: SessionService,

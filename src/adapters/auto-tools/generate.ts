@@ -11,6 +11,17 @@ import type { AutoToolsResponse } from './response.ts';
  * back. A failing tool is told to the model and ends nothing.
  * @throws AutoToolsError `RESOURCE_EXHAUSTED / E_MAX_LLM_CALLS` beyond `turnLimit`, `E_MODEL`, `ABORTED / E_ABORTED`, …
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for contents and options that cannot be used
+ * @example
+ * ```ts
+ * import { FunctionTools, generateWithAutoTools } from 'coxswain/auto-tools';
+ *
+ * const tools = new FunctionTools().register(
+ *   { name: 'clock', description: 'The time.', parameters: { type: 'object' }, annotations: { readOnly: true } },
+ *   () => new Date().toISOString(),
+ * );
+ * const { text } = await generateWithAutoTools('What time is it?', { model: 'claude-sonnet-5', tools });
+ * console.log(text);
+ * ```
  */
 export async function generateWithAutoTools(
   input: AutoToolsInput,

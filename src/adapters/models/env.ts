@@ -24,6 +24,15 @@ export const MODEL_KEYS: readonly string[] = providerNames.flatMap((name) => PRO
  * The model that the environment asks for: `COXSWAIN_MODEL` or `wanted` by name, else the default one of the first
  * provider with a key.
  * @throws CoxswainError `NOT_FOUND / E_NO_MODEL` if a model is named that no key is there for
+ * @example
+ * ```ts
+ * import { LlmAgent } from 'coxswain';
+ * import { modelFromEnv } from 'coxswain/models';
+ *
+ * const { model, why } = modelFromEnv(process.env);
+ * console.log(why);
+ * if (model) new LlmAgent({ name: 'clerk', model });
+ * ```
  */
 export function modelFromEnv(env: Env, wanted?: string): ModelFromEnv {
   checkIs(env, 'modelFromEnv: env', bag);

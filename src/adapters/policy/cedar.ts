@@ -64,6 +64,23 @@ export interface CedarPolicy extends PolicyEvaluator {
  * hold, the strictest counts and their obligations are joined. A policy that fails on a call denies it.
  * @throws CoxswainError `INVALID_ARGUMENT / E_POLICY_FILE`: `file:line: reason`; `FAILED_PRECONDITION /
  *   E_UNSUPPORTED` without the package
+ * @example
+ * ```ts
+ * import { defineTool } from 'coxswain';
+ * import { cedarPolicy } from 'coxswain/policy/cedar';
+ *
+ * const refund = defineTool({
+ *   name: 'refund',
+ *   description: 'Pays an order back.',
+ *   inputSchema: { type: 'object', properties: { order: { type: 'number' } }, required: ['order'] },
+ *   execute: ({ order }) => `order ${order} is paid back`,
+ * });
+ * const policy = await cedarPolicy({
+ *   policies: 'permit (principal, action, resource) when { resource.readOnly };',
+ *   tools: [refund],
+ * });
+ * console.log(policy);
+ * ```
  */
 export async function cedarPolicy(options: CedarPolicyOptions): Promise<CedarPolicy> {
   checkOptions<CedarPolicyOptions>(options, 'cedarPolicy: options', shape);

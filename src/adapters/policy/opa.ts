@@ -35,6 +35,13 @@ export interface OpaPolicyOptions {
  * read too). Whatever else comes — no answer, no result, another status, an unknown member, one that is there twice, a
  * batch as a list or with calls that were not asked about — denies.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for an address that cannot be used
+ * @example
+ * ```ts
+ * import { opaPolicy } from 'coxswain/policy/opa';
+ *
+ * const policy = opaPolicy({ url: 'http://127.0.0.1:8181', path: 'coxswain/decision' });
+ * console.log(policy);
+ * ```
  */
 export function opaPolicy(options: OpaPolicyOptions): PolicyEvaluator {
   checkOptions<OpaPolicyOptions>(options, 'opaPolicy: options', shape);

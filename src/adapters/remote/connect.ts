@@ -35,6 +35,16 @@ export interface RemoteHost extends AsyncDisposable {
  * Connects to a server of agents. What it gives are AgentSessions; a lost connection is made again by itself.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`, `UNAUTHENTICATED / E_UNAUTHENTICATED`, `PERMISSION_DENIED /
  *   E_FORBIDDEN`, `RESOURCE_EXHAUSTED / E_RATE_LIMIT`, `UNAVAILABLE / E_CONNECTION_LOST`
+ * @example
+ * ```ts
+ * import { run } from 'coxswain';
+ * import { connect } from 'coxswain/client';
+ *
+ * const remote = await connect('ws://127.0.0.1:4747', { token: 'secret' });
+ * const session = await remote.open('clerk');
+ * console.log((await run(session, 'Where is order 7?')).text);
+ * await remote.close();
+ * ```
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<RemoteHost> {
   remoteInput.connect(url, options);

@@ -10,6 +10,13 @@ const forms = 'memory:, sqlite:PATH, postgres://user@host/database, mysql://user
  * The session store that a URL names; only what it needs is loaded.
  * @throws CoxswainError `INVALID_ARGUMENT / E_STORE_URL`, `FAILED_PRECONDITION / E_STORE` (a package is missing,
  *   cannot be opened, a newer schema), `UNAVAILABLE / E_STORE`
+ * @example
+ * ```ts
+ * import { openStore } from 'coxswain/stores';
+ *
+ * const store = await openStore(process.env.DATABASE_URL ?? 'sqlite:shop.db');
+ * console.log(await store.list({ app: 'shop', userId: 'anna' }));
+ * ```
  */
 export async function openStore(url: string): Promise<SessionService> {
   checkIs(url, 'openStore: url', text);

@@ -74,6 +74,14 @@ function kindOf(error: unknown): string {
  * Spans and metrics through `@opentelemetry/api`, by the conventions for generative AI; the application brings the SDK.
  * The parent of a run's first span is whatever is
  * active where it is started; below that parents are passed on explicitly.
+ * @example
+ * ```ts
+ * import { createHost, LlmAgent } from 'coxswain';
+ * import { otelTelemetry } from 'coxswain/telemetry/otel';
+ *
+ * const clerk = new LlmAgent({ name: 'clerk', model: 'gpt-5' });
+ * createHost({ app: 'shop', agents: [clerk], telemetry: otelTelemetry() });
+ * ```
  */
 export function otelTelemetry(options: OtelOptions = {}): Telemetry {
   checkOptions<OtelOptions>(options, 'otelTelemetry: options', {

@@ -222,6 +222,17 @@ interface ToolDefinition<Name extends string, S extends SchemaLike, O, Deps, Con
  * is one. Dependencies that it needs are named where it takes them: `context: ToolCallContext<Db>`. What else is in it
  * is checked where it is given to an agent or a host.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
+ * @example
+ * ```ts
+ * import { defineTool } from 'coxswain';
+ *
+ * const refund = defineTool({
+ *   name: 'refund',
+ *   description: 'Pays an order back.',
+ *   inputSchema: { type: 'object', properties: { order: { type: 'number' } }, required: ['order'] },
+ *   execute: ({ order }) => `order ${order} is paid back`,
+ * });
+ * ```
  */
 export function defineTool<
   const Name extends string,
@@ -236,6 +247,21 @@ export function defineTool<
  * Declares a tool of an agent: its handler is given what belongs to the agent's session, too (state, artifacts, memory,
  * credentials, signals to the agents around it). A host does not take it. Else as {@link defineTool}.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
+ * @example
+ * ```ts
+ * import { defineAgentTool, LlmAgent } from 'coxswain';
+ *
+ * const remember = defineAgentTool({
+ *   name: 'remember',
+ *   description: 'Keeps a fact for later turns.',
+ *   inputSchema: { type: 'object', properties: { fact: { type: 'string' } }, required: ['fact'] },
+ *   execute: ({ fact }, { state }) => {
+ *     state.set('fact', fact);
+ *     return 'kept';
+ *   },
+ * });
+ * new LlmAgent({ name: 'clerk', tools: [remember] });
+ * ```
  */
 export function defineAgentTool<
   const Name extends string,

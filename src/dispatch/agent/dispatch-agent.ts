@@ -71,6 +71,23 @@ const WATCHDOG: WatchdogOptions = { silenceMs: 600_000, unsignalledRuns: 10 };
  * An executor as an agent of the runtime: what it stores goes to the session's log, what it reports is shown live,
  * and its tools run through the runtime's gate. While a call waits for somebody, the executor waits in memory.
  * @throws CoxswainError `INVALID_ARGUMENT / E_AGENT_NAME | E_DUPLICATE_TOOL | E_SCHEMA | E_BAD_INPUT`
+ * @example
+ * ```ts
+ * import { fromAgent } from 'coxswain';
+ * import { dispatchAgent, Message } from 'coxswain/dispatch';
+ *
+ * const echo = dispatchAgent({
+ *   name: 'echo',
+ *   async executor(ctx) {
+ *     const content = [...ctx.turnMessages].at(-1)?.content ?? '';
+ *     const now = new Date();
+ *     const id = crypto.randomUUID();
+ *     await ctx.storeMessage(new Message({ id, role: 'assistant', content, createdAt: now, updatedAt: now }));
+ *     ctx.ack();
+ *   },
+ * });
+ * fromAgent(echo);
+ * ```
  */
 export function dispatchAgent(options: DispatchAgentOptions): DispatchAgent {
   return new DispatchAgent(options);

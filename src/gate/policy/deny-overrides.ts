@@ -16,6 +16,15 @@ export function compareStrictness(a: CheckedDecision, b: CheckedDecision): numbe
  * Asks every policy and takes the strictest answer: deny > ask > allow. Each is guarded by itself: one that
  * fails denies. Two asks become one that satisfies both, see {@link mergeDecisions}. Excluded is what any of them
  * excludes. None at all denies. Shadow policies among them are told of each call and what was decided, and decide nothing.
+ * @example
+ * ```ts
+ * import { denyOverrides, rulePolicy } from 'coxswain';
+ *
+ * const company = rulePolicy([{ id: 'no-drops', tool: 'drop_*', outcome: 'deny' }]);
+ * const team = rulePolicy([{ id: 'reads', tool: '*', annotations: { readOnly: true }, outcome: 'allow' }]);
+ * const policy = denyOverrides(company, team);
+ * console.log(policy);
+ * ```
  */
 export function denyOverrides(...given: readonly PolicyEvaluator[]): PolicyEvaluator {
   // What is no policy has no word: it would deny every call, and nobody would know why.

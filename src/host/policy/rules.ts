@@ -69,6 +69,16 @@ export interface RulePolicy extends PolicyEvaluator {
 /**
  * A policy of rules. A plain list is the `org` tier.
  * @throws CoxswainError `INVALID_ARGUMENT / E_POLICY_RULE` naming tier, place or id, and member
+ * @example
+ * ```ts
+ * import { rulePolicy } from 'coxswain';
+ *
+ * const policy = rulePolicy([
+ *   { id: 'small', tool: 'refund', args: { '/eur': { maximum: 100 } }, outcome: 'allow' },
+ *   { id: 'never', tool: 'drop_*', outcome: 'deny', reason: 'tables stay' },
+ * ]);
+ * console.log(policy.warnings);
+ * ```
  */
 export function rulePolicy(rules: readonly PolicyRule[] | TieredRules, options: RulePolicyOptions = {}): RulePolicy {
   checkOptions<RulePolicyOptions>(options, 'rulePolicy: options', optionsShape);

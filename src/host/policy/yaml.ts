@@ -28,6 +28,14 @@ export interface LoadPolicyOptions extends Omit<RulePolicyOptions, 'defaultOutco
  *
  * Rules are as {@link PolicyRule} says. Unknown members are errors.
  * @throws CoxswainError `INVALID_ARGUMENT / E_POLICY_FILE`: `file:line: reason`; `details` has file and line
+ * @example
+ * ```ts
+ * import { readFile } from 'node:fs/promises';
+ * import { loadPolicy } from 'coxswain/policy';
+ *
+ * const policy = await loadPolicy(await readFile('policy.yaml', 'utf8'), { file: 'policy.yaml' });
+ * console.log(policy.warnings);
+ * ```
  */
 export async function loadPolicy(text: string, options: LoadPolicyOptions = {}): Promise<RulePolicy> {
   checkIs(text, 'loadPolicy: text', isText);

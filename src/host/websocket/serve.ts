@@ -32,6 +32,15 @@ export interface AgentServer {
 /**
  * Serves a host's sessions over WebSocket: clients watch, speak and approve; policy and tools stay here.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` where nobody would be asked who they are
+ * @example
+ * ```ts
+ * import { createHost, LlmAgent } from 'coxswain';
+ * import { serve } from 'coxswain/server';
+ *
+ * const host = createHost({ app: 'shop', agents: [new LlmAgent({ name: 'clerk', model: 'gpt-5' })] });
+ * const server = await serve(host, { port: 4747, authenticate: ({ token }) => (token === 'secret' ? { id: 'anna' } : undefined) });
+ * console.log(server.url);
+ * ```
  */
 export async function serve(
   host: AgentHost,

@@ -19,6 +19,13 @@ const requestSchema: JsonSchema = {
 /**
  * An agent as a tool of another: its own history and state in the caller's log, so that an approval inside it, a
  * kill and a resume need no second transaction. Its last words are the result; its state is merged when it is done.
+ * @example
+ * ```ts
+ * import { agentTool, LlmAgent } from 'coxswain';
+ *
+ * const translator = new LlmAgent({ name: 'translator', model: 'gpt-5', instruction: 'Translate into Norwegian.' });
+ * new LlmAgent({ name: 'clerk', model: 'gpt-5', tools: [agentTool(translator)] });
+ * ```
  */
 export function agentTool<const A extends Agent>(
   agent: A,

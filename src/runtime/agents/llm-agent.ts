@@ -43,7 +43,16 @@ import {
 import { agentInput } from './agent-shape.ts';
 import type { LlmAgentOptions } from './options.ts';
 
-/** An agent that asks a model what to do until it has an answer. */
+/**
+ * An agent that asks a model what to do until it has an answer.
+ * @example
+ * ```ts
+ * import { LlmAgent } from 'coxswain';
+ *
+ * const clerk = new LlmAgent({ name: 'clerk', model: 'gpt-5', instruction: 'You work in a shop. Answer in one sentence.' });
+ * console.log(clerk.name);
+ * ```
+ */
 export class LlmAgent<
   const Name extends string = string,
   const Output extends SchemaLike | undefined = SchemaLike | undefined,

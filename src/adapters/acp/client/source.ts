@@ -101,6 +101,14 @@ const UNASKED = ['read', 'search', 'think'];
  * An agent that speaks the Agent Client Protocol on stdio, as something that a host can open: one process a session,
  * what it says and does in the session's log, and every permission that it asks for decided by the gate.
  * @throws CoxswainError `INVALID_ARGUMENT / E_AGENT_NAME | E_BAD_INPUT`
+ * @example
+ * ```ts
+ * import { createHost } from 'coxswain';
+ * import { fromAcp } from 'coxswain/acp';
+ *
+ * const gemini = fromAcp({ name: 'gemini', command: 'gemini', args: ['--acp'], cwd: process.cwd() });
+ * createHost({ app: 'desk', agents: [gemini] });
+ * ```
  */
 export function fromAcp(options: FromAcpOptions): AgentSource {
   checkOptions<FromAcpOptions>(options, 'fromAcp: options', shape);

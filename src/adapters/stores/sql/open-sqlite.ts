@@ -26,6 +26,14 @@ export { migrateDown, migrateUp, SCHEMA_VERSION } from './sqlite-file/index.ts';
  * service. The tables are made or brought up to date.
  * @throws CoxswainError `FAILED_PRECONDITION / E_STORE` (no such folder, not a database, a newer schema),
  *   `UNAVAILABLE / E_STORE` (locked)
+ * @example
+ * ```ts
+ * import { openSqlite } from 'coxswain/stores/sqlite';
+ *
+ * const store = openSqlite('shop.db');
+ * console.log(await store.list({ app: 'shop', userId: 'anna' }));
+ * await store.close();
+ * ```
  */
 export function openSqlite(path: string, options: SqliteOptions = {}): SqliteSessionService {
   return new SqliteSessionService(path, options);

@@ -21,6 +21,14 @@ const dialects = { sqlite, postgres, mysql };
  * With a `pg` pool of your own, listen to `error` on its clients: a lost connection ends the process otherwise.
  * @throws CoxswainError `INVALID_ARGUMENT / E_STORE_URL`, `FAILED_PRECONDITION / E_STORE` (a package is missing, no
  *   such database, tables of a newer release), `UNAVAILABLE / E_STORE`
+ * @example
+ * ```ts
+ * import { openSql } from 'coxswain/stores/sql';
+ *
+ * const store = await openSql('postgres://127.0.0.1/shop');
+ * console.log(await store.list({ app: 'shop', userId: 'anna' }));
+ * await store.close();
+ * ```
  */
 export async function openSql<DB>(target: string | Kysely<DB>, options: SqlOptions = {}): Promise<SqlSessionService> {
   checkSql(target, options);

@@ -124,6 +124,15 @@ const loopbackNames = ['127.0.0.1', '[::1]', 'localhost'];
  * Listens for MCP clients over HTTP.
  * @throws CoxswainError `INVALID_ARGUMENT / E_USAGE` for an address that others can reach without `authenticate`, or
  *   that cannot be listened on
+ * @example
+ * ```ts
+ * import { createHost, LlmAgent } from 'coxswain';
+ * import { serveMcpHttp } from 'coxswain/server/mcp';
+ *
+ * const clerk = new LlmAgent({ name: 'clerk', description: 'Answers questions about orders.', model: 'gpt-5' });
+ * const server = await serveMcpHttp(createHost({ app: 'shop', agents: [clerk] }), { port: 3000 });
+ * console.log(server.url);
+ * ```
  */
 export async function serveMcpHttp(host: AgentHost, options: McpServeOptions = {}): Promise<McpListener> {
   mcpInput.http(host, options);

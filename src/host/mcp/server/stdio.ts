@@ -16,7 +16,17 @@ export interface McpStdioServer {
   close(): Promise<void>;
 }
 
-/** Serves the agents of a host to one client over stdio: 2026-07-28 and the 2025 versions. */
+/**
+ * Serves the agents of a host to one client over stdio: 2026-07-28 and the 2025 versions.
+ * @example
+ * ```ts
+ * import { createHost, LlmAgent } from 'coxswain';
+ * import { serveMcpStdio } from 'coxswain/server/mcp';
+ *
+ * const clerk = new LlmAgent({ name: 'clerk', description: 'Answers questions about orders.', model: 'gpt-5' });
+ * await serveMcpStdio(createHost({ app: 'shop', agents: [clerk] }));
+ * ```
+ */
 export async function serveMcpStdio(host: AgentHost, options: McpStdioOptions = {}): Promise<McpStdioServer> {
   mcpInput.stdio(host, options);
   const { input = process.stdin, output = claimStdout() } = options;

@@ -38,7 +38,18 @@ export interface McpToolset extends Toolset, ToolProvider, AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for what is neither a command nor a URL, or holds a password */
+/**
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for what is neither a command nor a URL, or holds a password
+ * @example
+ * ```ts
+ * import { createHost, LlmAgent } from 'coxswain';
+ * import { mcpToolset } from 'coxswain/tools/mcp';
+ *
+ * const files = mcpToolset({ command: 'npx', args: ['-y', 'some-files-server', '.'], prefix: 'files_' });
+ * const clerk = new LlmAgent({ name: 'clerk', model: 'gpt-5' });
+ * createHost({ app: 'shop', agents: [clerk], toolProviders: [files] });
+ * ```
+ */
 export function mcpToolset(options: McpServer & McpToolsetOptions): McpToolset {
   checkIs(options, 'mcpToolset: options', bag);
   return new ServerTools(options, options);
