@@ -127,8 +127,12 @@ function decide(calls: ReadonlyMap<string, Call>, decision: PolicyDecisionRecord
 /** The decision that a call was started with comes again with its result where the run has something to add to it. */
 function isToldAgain(last: PolicyDecisionRecord | undefined, now: PolicyDecisionRecord): boolean {
   if (!last || (now.tailCalls === undefined && now.usage === undefined)) return false;
-  const { tailCalls: _, usage: __, ...decision } = now;
-  return canonicalJson(last) === canonicalJson(decision);
+  return canonicalJson(withoutRun(last)) === canonicalJson(withoutRun(now));
+}
+
+/** A decision without what its run came to. */
+function withoutRun({ tailCalls: _, usage: __, ...decision }: PolicyDecisionRecord): object {
+  return decision;
 }
 
 function end(call: Call | undefined, response: ToolResponseEvent): void {

@@ -18,7 +18,7 @@ import type { Step } from '../../src/host/questions/step.ts';
 import { excludedTools, innerOptions } from '../../src/host/run/inner-options.ts';
 import { runInner } from '../../src/host/run/inner-stream.ts';
 import { approve, judgeOpen } from '../../src/host/run/judge-open.ts';
-import { recordStart } from '../../src/host/run/outlived-calls.ts';
+import { recordStart } from '../../src/host/run/recorded-start.ts';
 import { traceContextOf, within } from '../../src/host/run/run-spans.ts';
 import { hostContext } from '../../src/host/terms/host-context.ts';
 import { defaultPolicy, firstOf, RememberedRules, sessionPolicy } from '../../src/host/terms/remembered.ts';
@@ -475,7 +475,7 @@ describe('what is done about each open request', () => {
         },
       });
       const record = { outcome: 'approved', by, ...(args ? { args } : {}) };
-      return recordStart(run, call(), { decision: { record } } as never);
+      return recordStart(run, call(), record as never);
     };
     expect([
       await start('policy'),

@@ -1,6 +1,12 @@
 import { describe, expect, test, vi } from 'vitest';
 import { Bell } from '../../src/base/index.ts';
-import type { AgentSource, ExecutionOptions, ReportedRequest, ToolResult } from '../../src/contracts/index.ts';
+import type {
+  AgentSource,
+  ExecutionOptions,
+  ReportedRequest,
+  TailCallRecord,
+  ToolResult,
+} from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
 import { assertApprover, decidingAnswer, whyNotOpen } from '../../src/gate/questions/index.ts';
 import { abortBeginnings, Beginnings } from '../../src/host/hosted/beginnings.ts';
@@ -151,6 +157,7 @@ describe('calls that a result asks for', () => {
     result: Partial<ToolResult>,
     tools = [hosted(tool('log', (args) => `noted ${JSON.stringify(args)}`))],
     policy = policyOf({}),
+    begins = async (_: readonly TailCallRecord[]) => true,
   ) {
     const { judge } = judgeOf(policy);
     const frame = { tools: new Map(tools.map((one) => [one.tool.name, one])), judge };
@@ -179,6 +186,7 @@ describe('calls that a result asks for', () => {
       frame as never,
       options,
       signal,
+      begins,
     );
     const text = all.content.map((part) => (part.type === 'text' ? part.text : '')).join('|');
     return { text, all, decisions };
@@ -193,6 +201,27 @@ describe('calls that a result asks for', () => {
       { callId: 'c!0', name: 'log', outcome: 'approved', by: 'policy' },
       { callId: 'c!1', name: 'log', outcome: 'approved' },
     ]);
+  });
+
+  test('ATK-03 begin once the call that asked for them is on record, where they may not run twice', async () => {
+    const begun: (string | undefined)[][] = [];
+    const runs: string[] = [];
+    const tools = [
+      hosted(tool('look', () => void runs.push('look'), { annotations: { readOnly: true } })),
+      hosted(tool('log', () => void runs.push('log'))),
+    ];
+    const begins = async (records: readonly TailCallRecord[]) => {
+      begun.push(records.map(({ callId }) => callId));
+      return runs.length < 2;
+    };
+    const look = { name: 'look', args: {} } as never;
+    const { text } = await tails({ tailCalls: [look, log(), log()] }, tools, policyOf({}), begins);
+    expect(runs).toEqual(['look', 'log']);
+    expect(begun).toEqual([
+      ['c!0', 'c!1'],
+      ['c!0', 'c!1', 'c!2'],
+    ]);
+    expect(text).toContain('interrupted: the call that asked for log was settled elsewhere');
   });
 
   test('are none where it asks for none', async () => {

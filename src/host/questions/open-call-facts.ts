@@ -22,7 +22,8 @@ export function openCallFacts(request: ReportedRequest, hostTool: HostTool | und
     // Until it has begun, this host decides, whoever has the handler.
     mover: started && !runsHere ? 'elsewhere' : 'here',
     begun: started ? (elsewhere ? 'elsewhere' : 'lost') : undefined,
-    isRepeatable: goesOn || isRepeatable(hostTool?.descriptor.annotations),
+    // A start is stored where a second run does something: of one that may be repeated, for what it has called.
+    isRepeatable: goesOn || (!started && isRepeatable(hostTool?.descriptor.annotations)),
     decision: decision && 'approved',
     isJudgedElsewhere: false,
   };

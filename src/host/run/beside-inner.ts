@@ -11,7 +11,7 @@ import type { Stirred, StirringSession } from '../../session/index.ts';
 import { isStirring, stirs } from '../../session/index.ts';
 import { asAbort, closedByOthers } from '../questions/index.ts';
 import { judgeOpen } from './judge-open.ts';
-import { recordStart } from './outlived-calls.ts';
+import { recordStart } from './recorded-start.ts';
 import type { RunScope } from './run-scope.ts';
 
 /** A run that can be ended. */
@@ -96,7 +96,9 @@ export class BesideInner {
       calls.begin(open, this.#given);
       const batch: SessionInput[] = [];
       const asked: ReportedRequest[] = [];
-      await judgeOpen(this.#run, open, batch, asked, (...start) => recordStart(this.#run, ...start));
+      await judgeOpen(this.#run, open, batch, asked, (request, step) =>
+        recordStart(this.#run, request, step.decision.record),
+      );
       questions.watchTime(asked);
       for (const input of [...batch, ...calls.takeAnswers()]) await this.#tell(input);
     }

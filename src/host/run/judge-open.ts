@@ -1,9 +1,10 @@
 import type { ReportedRequest, SessionInput, ToolApprovalInput } from '../../contracts/index.ts';
-import { isRepeatable, toPut } from '../../gate/index.ts';
+import { toPut } from '../../gate/index.ts';
 import { breath, eachInPieces, keepsQuestions, MANY, Pace, putQuestions, unreachable } from '../../session/index.ts';
 import type { RunStep, Step } from '../questions/index.ts';
 import { resultInput } from '../questions/index.ts';
 import type { HostTool } from '../tools/index.ts';
+import { isUnrecorded } from './recorded-start.ts';
 import type { RecordStart } from './run-calls.ts';
 import type { RunScope } from './run-scope.ts';
 
@@ -102,11 +103,7 @@ export function approve(
   batch: SessionInput[],
   record?: RecordStart,
 ): void {
-  const annotations = tool?.descriptor.annotations;
-  const called = run.session.subagents?.of(request);
-  // A sub-agent that asks is found again by the start of its call, whatever it says of itself.
-  const isHarmless = isRepeatable(annotations) && !called;
-  if (request.handledBy === 'host' && (isHarmless || called?.isResumable)) {
+  if (isUnrecorded(request, tool, run.session.subagents?.of(request))) {
     run.calls.start(request, step);
     return;
   }

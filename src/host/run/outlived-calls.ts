@@ -1,8 +1,8 @@
-import type { ReportedRequest, SessionInput, StreamEndEvent } from '../../contracts/index.ts';
+import type { SessionInput, StreamEndEvent } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
-import type { RunStep } from '../questions/index.ts';
 import { callsOf, closedByOthers, isOfCall, resultInput } from '../questions/index.ts';
 import { approve } from './judge-open.ts';
+import { recordStart } from './recorded-start.ts';
 import type { RunScope } from './run-scope.ts';
 
 /**
@@ -21,7 +21,8 @@ export async function runOutlived(run: RunScope): Promise<SessionInput[] | undef
       batch.push(resultInput(request, await frame.bounded(request.callId, step.result), step.decision));
     }
     // No turn is there that could hold the start of the call.
-    if (step.kind === 'run') approve(run, request, step, tool, batch, (...start) => recordStart(run, ...start));
+    if (step.kind === 'run')
+      approve(run, request, step, tool, batch, (request, step) => recordStart(run, request, step.decision.record));
   }
   while (calls.running > 0 && !calls.hasResults && !signal.aborted) await run.woken();
   if (signal.aborted) batch.push(...calls.interrupted());
@@ -40,7 +41,7 @@ export async function runOutliving(run: RunScope, end: StreamEndEvent, batch: re
       .filter((request) => frame.toolOf(request)?.descriptor.annotations?.longRunning)
       .map((request) => request.callId),
   );
-  calls.recordAlone((...start) => recordStart(run, ...start));
+  calls.recordAlone((request, step) => recordStart(run, request, step.decision.record));
   calls.begin(open, batch, (callId) => !isLong.has(callId));
   await calls.beginNone();
   calls.abortClosed(open);
@@ -54,18 +55,4 @@ export async function runOutliving(run: RunScope, end: StreamEndEvent, batch: re
       if (!isCoxswainError(error) || !closedByOthers.has(error.code)) throw error;
     }
   }
-}
-
-/** No inner stream begins that could hold the start of the call: it is stored alone. False: another host was faster. */
-export async function recordStart(run: RunScope, request: ReportedRequest, { decision }: RunStep): Promise<boolean> {
-  const { args, by } = decision.record;
-  const person = /^user:(.+)$/s.exec(by)?.[1];
-  const settlement = await run.session.inner.respond(request.requestId, {
-    kind: 'approve',
-    starts: true,
-    decision: decision.record,
-    ...(args ? { args } : {}),
-    ...(person === undefined ? {} : { by: { id: person } }),
-  });
-  return settlement.status === 'settled';
 }

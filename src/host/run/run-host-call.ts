@@ -1,5 +1,6 @@
 import type {
   ContentPart,
+  DecisionRecord,
   ReportedRequest,
   RunDecisionRecord,
   RunQuestion,
@@ -8,7 +9,7 @@ import type {
   ToolResultInput,
   ToolUpdate,
 } from '../../contracts/index.ts';
-import { decide, errorResult, frozenPrincipal, recordFacts, validatedInTime } from '../../gate/index.ts';
+import { decide, errorResult, frozenPrincipal, isRepeatable, recordFacts, validatedInTime } from '../../gate/index.ts';
 import type { HostedFrame } from '../frame/index.ts';
 import type { RunStep } from '../questions/index.ts';
 import { resultInput } from '../questions/index.ts';
@@ -17,6 +18,7 @@ import type { HostCall, HostTool, RunToolOptions } from '../tools/index.ts';
 import { runHostTool, validatorOf } from '../tools/index.ts';
 import type { AskingRun } from './ask-in-run.ts';
 import { askInRun } from './ask-in-run.ts';
+import { isUnrecorded, recordStart } from './recorded-start.ts';
 import { eventBase } from './run-base.ts';
 import { callOperation, measured, within } from './run-spans.ts';
 
@@ -53,7 +55,11 @@ export async function runHostCall(
   }
   const usage = called && (await called.quiet());
   if (outcome.kind === 'suspended') return undefined;
-  const running = runTailCalls(outcome.result, call, request, frame, options, signal);
+  // What a run again repeats has no start in the log; what is called behind it may be no such thing.
+  const isRecorded = called !== undefined || !isUnrecorded(request, hostTool, called);
+  const recorded = { isRecorded, record: step.decision.record };
+  const begins = (tails: TailCallRecord[]) => recordTail(scope, request, recorded, tails);
+  const running = runTailCalls(outcome.result, call, request, frame, options, signal, begins);
   const tail = running instanceof Promise ? await running : running;
   const result = tail.decisions ? await frame.bounded(callId, tail.result) : tail.result;
   frame.judge.settled(callId);
@@ -94,6 +100,22 @@ function showProgress(scope: AskingRun, request: ReportedRequest, update: ToolUp
   });
 }
 
+/**
+ * Stores the start of a call that has none, before a tail call runs that may not run twice: after a crash the call is
+ * asked about. False: the call was settled elsewhere.
+ */
+async function recordTail(
+  scope: AskingRun,
+  request: ReportedRequest,
+  recorded: { isRecorded: boolean; readonly record: DecisionRecord },
+  tailCalls: TailCallRecord[],
+): Promise<boolean> {
+  if (recorded.isRecorded) return true;
+  const decision: RunDecisionRecord = { ...recorded.record, tailCalls: [...tailCalls] };
+  recorded.isRecorded = await recordStart(scope, request, decision);
+  return recorded.isRecorded;
+}
+
 /** A result with what its tail calls came to. */
 interface TailOutcome {
   result: ToolResult;
@@ -112,11 +134,12 @@ export function runTailCalls(
   frame: HostedFrame,
   options: RunToolOptions,
   signal: AbortSignal,
+  begins: (tails: TailCallRecord[]) => Promise<boolean>,
 ): TailOutcome | Promise<TailOutcome> {
   if (!('tailCalls' in result)) return { result };
   const { tailCalls, ...rest } = result;
   if (!tailCalls || tailCalls.length === 0) return { result: rest };
-  return runEach(tailCalls, rest, call, request, frame, options, signal);
+  return runEach(tailCalls, rest, call, request, frame, options, signal, begins);
 }
 
 async function runEach(
@@ -127,6 +150,7 @@ async function runEach(
   frame: HostedFrame,
   options: RunToolOptions,
   signal: AbortSignal,
+  begins: (tails: TailCallRecord[]) => Promise<boolean>,
 ): Promise<TailOutcome> {
   const content: ContentPart[] = [...rest.content];
   const decisions: TailCallRecord[] = [];
@@ -171,6 +195,9 @@ async function runEach(
       return result.errorType === 'invalid_args' ? errorResult('invalid_args', unquoted(record.reason ?? '')) : result;
     }
     decisions.push({ callId, name, ...verdict.decision.record });
+    if (!isRepeatable(hostTool.descriptor.annotations) && !(await begins(decisions))) {
+      return errorResult('interrupted', `interrupted: the call that asked for ${name} was settled elsewhere`);
+    }
     const outcome = await runHostTool({ ...call, callId, hostTool, decision: verdict.decision }, options, signal);
     if (outcome.kind !== 'result') return errorResult('denied', `denied: ${name} asks for confirmation`);
     const { tailCalls: _, ...own } = outcome.result;
