@@ -89,6 +89,7 @@ export {
   announcing,
   answeredNow,
   claimOwn,
+  decisionShown,
   heed,
   hold,
   isAnnouncedTool,

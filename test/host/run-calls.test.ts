@@ -376,7 +376,11 @@ describe('a start that is to be in the log first', () => {
     const step = await stepOf(request);
     calls.enqueue(request, step, approvalOf('c'));
     await settle();
-    expect([stored, calls.takeStarts(), pay.contexts.length]).toEqual([[[request, step]], [], 1]);
+    expect([stored, calls.takeStarts(), pay.contexts.length]).toEqual([
+      [[request, { outcome: 'approved', by: 'policy' }]],
+      [],
+      1,
+    ]);
     pay.finish(1);
   });
 

@@ -100,7 +100,14 @@ export const reportedRequest = z.looseObject({
   expiresAt: timestamp.optional(),
   approval: approvalRequest.optional(),
   /** Yes given and durable, not yet acted upon (a host finds it after a restart). */
-  decision: z.looseObject({ args: record.optional(), by: z.string().optional() }).optional(),
+  decision: z
+    .looseObject({
+      args: record.optional(),
+      by: z.string().optional(),
+      /** Its result has asked for a call that may not run twice, which has begun. */
+      tails: z.boolean().optional(),
+    })
+    .optional(),
   /** What the host's own questions about this call were put with, oldest first. */
   questions: z.array(putQuestion).optional(),
   /** Answers given so far to the host's own questions about this call, oldest first. */

@@ -3,6 +3,7 @@ export { answerOf, fromElicitation, inputOf } from './answer-forms.ts';
 export { Confirmations } from './confirmation.ts';
 export type { JudgeOptions } from './judge.ts';
 export { Judge } from './judge.ts';
+export { hasTails } from './open-call-facts.ts';
 export type { RunStep } from './run-inputs.ts';
 export {
   asAbort,

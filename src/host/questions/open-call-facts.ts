@@ -22,9 +22,13 @@ export function openCallFacts(request: ReportedRequest, hostTool: HostTool | und
     // Until it has begun, this host decides, whoever has the handler.
     mover: started && !runsHere ? 'elsewhere' : 'here',
     begun: started ? (elsewhere ? 'elsewhere' : 'lost') : undefined,
-    // A start is stored where a second run does something: of one that may be repeated, for what it has called.
-    isRepeatable: goesOn || (!started && isRepeatable(hostTool?.descriptor.annotations)),
+    isRepeatable: goesOn || (!hasTails(request) && isRepeatable(hostTool?.descriptor.annotations)),
     decision: decision && 'approved',
     isJudgedElsewhere: false,
   };
+}
+
+/** Behind it a tail call has begun that may not run twice: what its own tool says of itself does not count any more. */
+export function hasTails({ decision }: ReportedRequest): boolean {
+  return decision?.tails === true;
 }

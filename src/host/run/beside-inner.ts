@@ -96,9 +96,7 @@ export class BesideInner {
       calls.begin(open, this.#given);
       const batch: SessionInput[] = [];
       const asked: ReportedRequest[] = [];
-      await judgeOpen(this.#run, open, batch, asked, (request, step) =>
-        recordStart(this.#run, request, step.decision.record),
-      );
+      await judgeOpen(this.#run, open, batch, asked, (...start) => recordStart(this.#run, ...start));
       questions.watchTime(asked);
       for (const input of [...batch, ...calls.takeAnswers()]) await this.#tell(input);
     }

@@ -1,8 +1,8 @@
-import type { ReportedRequest, SessionInput, ToolApprovalInput } from '../../contracts/index.ts';
+import type { ReportedRequest, RunDecisionRecord, SessionInput, ToolApprovalInput } from '../../contracts/index.ts';
 import { toPut } from '../../gate/index.ts';
 import { breath, eachInPieces, keepsQuestions, MANY, Pace, putQuestions, unreachable } from '../../session/index.ts';
 import type { RunStep, Step } from '../questions/index.ts';
-import { resultInput } from '../questions/index.ts';
+import { hasTails, resultInput } from '../questions/index.ts';
 import type { HostTool } from '../tools/index.ts';
 import { isUnrecorded } from './recorded-start.ts';
 import type { RecordStart } from './run-calls.ts';
@@ -101,13 +101,15 @@ export function approve(
   step: RunStep,
   tool: HostTool | undefined,
   batch: SessionInput[],
-  record?: RecordStart,
+  alone?: RecordStart,
 ): void {
   if (isUnrecorded(request, tool, run.session.subagents?.of(request))) {
     run.calls.start(request, step);
     return;
   }
-  const { args, record: decision } = step.decision;
+  const { args, record } = step.decision;
+  // What has begun behind an earlier start of it is remembered with the next.
+  const decision: RunDecisionRecord = hasTails(request) ? { ...record, tailCalls: [] } : record;
   if (request.kind !== 'tool') {
     // The agent has asked whether it may run it again: it is told whose word that is, and decides on no grounds of its own.
     const by = decision.by.startsWith('user:') ? { by: { id: decision.by.slice('user:'.length) } } : {};
@@ -122,6 +124,6 @@ export function approve(
     ...(step.rerun ? { rerun: true } : {}),
   };
   if (request.handledBy !== 'host') batch.push(approval);
-  else if (record) run.calls.start(request, step, () => record(request, step));
+  else if (alone) run.calls.start(request, step, () => alone(request, decision));
   else run.calls.enqueue(request, step, approval);
 }

@@ -21,8 +21,7 @@ export async function runOutlived(run: RunScope): Promise<SessionInput[] | undef
       batch.push(resultInput(request, await frame.bounded(request.callId, step.result), step.decision));
     }
     // No turn is there that could hold the start of the call.
-    if (step.kind === 'run')
-      approve(run, request, step, tool, batch, (request, step) => recordStart(run, request, step.decision.record));
+    if (step.kind === 'run') approve(run, request, step, tool, batch, (...start) => recordStart(run, ...start));
   }
   while (calls.running > 0 && !calls.hasResults && !signal.aborted) await run.woken();
   if (signal.aborted) batch.push(...calls.interrupted());
@@ -41,7 +40,7 @@ export async function runOutliving(run: RunScope, end: StreamEndEvent, batch: re
       .filter((request) => frame.toolOf(request)?.descriptor.annotations?.longRunning)
       .map((request) => request.callId),
   );
-  calls.recordAlone((request, step) => recordStart(run, request, step.decision.record));
+  calls.recordAlone((...start) => recordStart(run, ...start));
   calls.begin(open, batch, (callId) => !isLong.has(callId));
   await calls.beginNone();
   calls.abortClosed(open);

@@ -1,4 +1,10 @@
-import type { ReportedRequest, SessionInput, ToolApprovalInput, ToolResultInput } from '../../contracts/index.ts';
+import type {
+  ReportedRequest,
+  RunDecisionRecord,
+  SessionInput,
+  ToolApprovalInput,
+  ToolResultInput,
+} from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { DEFAULT_TOOL_CONCURRENCY, errorResult, RunQueue } from '../../gate/index.ts';
 import { LazyMap, LazySet, openRequest, Pace } from '../../session/index.ts';
@@ -21,7 +27,7 @@ interface Due {
 }
 
 /** Stores the start of a call by itself. False: it does not run. */
-export type RecordStart = (request: ReportedRequest, step: RunStep) => Promise<boolean>;
+export type RecordStart = (request: ReportedRequest, decision: RunDecisionRecord) => Promise<boolean>;
 
 /** The calls of one run that run here, from the decision to the result that waits for the log. */
 export class RunCalls {
@@ -225,7 +231,7 @@ export class RunCalls {
   enqueue(request: ReportedRequest, step: RunStep, approval: ToolApprovalInput): void {
     const callId = request.callId ?? request.requestId;
     this.start(request, step, (hasWaited) => {
-      if (this.#record) return this.#record(request, step);
+      if (this.#record) return this.#record(request, approval.decision ?? step.decision.record);
       const { promise, resolve } = Promise.withResolvers<boolean>();
       this.#due.push({ callId, approval, begin: resolve });
       if (hasWaited) this.#scope.wake();

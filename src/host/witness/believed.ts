@@ -1,6 +1,6 @@
 import type { PermissionMode, Principal, ReportedRequest } from '../../contracts/index.ts';
 import { copyJson, isCoxswainError, isHostQuestion } from '../../contracts/index.ts';
-import { kindOf } from '../../session/index.ts';
+import { decisionShown, kindOf } from '../../session/index.ts';
 import { isTighter, stricterMode } from '../terms/index.ts';
 import type { KnownCall, KnownCalls } from './known-calls.ts';
 import { announced } from './records.ts';
@@ -140,9 +140,7 @@ function withKnown(wanted: Claimed, call: KnownCall | undefined, known: KnownCal
   const { decision, attempts } = call;
   // That it was started may be believed of anybody: it is not what lets it run.
   request.started ||= call.started;
-  if (decision?.outcome === 'approved') {
-    request.decision = { by: decision.by, ...(decision.args ? { args: decision.args } : {}) };
-  }
+  if (decision?.outcome === 'approved') request.decision = decisionShown(decision);
   if (call.questions.length > 0) request.questions = [...call.questions];
   if (call.answers.length > 0) {
     request.answers = call.answers.map(({ id, attempt, isVoid, ...answer }) => {

@@ -1,6 +1,6 @@
 import { isoTime, Pace } from '../../base/index.ts';
 import type { ReportedRequest, TurnTerms } from '../../contracts/index.ts';
-import { announcing } from '../../session/index.ts';
+import { announcing, decisionShown } from '../../session/index.ts';
 import type { CallState, Standing } from '../log/index.ts';
 import { threadOf } from '../log/index.ts';
 import type { SessionKey } from '../store/index.ts';
@@ -117,7 +117,7 @@ function requestOf(
 /** Adds what a host holds whoever answers to. */
 function onRecord(request: ReportedRequest, call: CallState): ReportedRequest {
   const { decision, questions, hostAnswers, attempts } = call;
-  if (decision?.outcome === 'approved') request.decision = { args: decision.args, by: decision.by };
+  if (decision?.outcome === 'approved') request.decision = decisionShown(decision);
   if (questions) request.questions = questions;
   if (hostAnswers.length > 0) request.answers = hostAnswers.map((answer) => publicAnswer(answer, attempts));
   return request;

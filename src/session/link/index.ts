@@ -1,6 +1,7 @@
 /** What a host and its executor agree on beside the public contract. */
 export type { AnnouncedCall, AnnouncedTool, HookQuestion } from './announced.ts';
 export { announcedIn, announcing, isAnnouncedTool } from './announced.ts';
+export { decisionShown } from './decision-shown.ts';
 export { withoutHostFacts } from './host-facts.ts';
 export { MemoryJournal } from './memory-journal.ts';
 export { claimOwn, isOwn } from './own-session.ts';

@@ -1,0 +1,7 @@
+import type { DecisionRecord, ReportedRequest, RunDecisionRecord } from '../../contracts/index.ts';
+
+/** What an open request says of the approval of its call, which is on record. */
+export function decisionShown(decision: DecisionRecord): NonNullable<ReportedRequest['decision']> {
+  const { args, by, tailCalls }: RunDecisionRecord = decision;
+  return { by, ...(args ? { args } : {}), ...(tailCalls ? { tails: true } : {}) };
+}
