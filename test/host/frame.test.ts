@@ -15,10 +15,10 @@ import { approvalQuestion } from '../../src/host/questions/approval-question.ts'
 import { previewOf } from '../../src/host/questions/preview.ts';
 import type { RunStep } from '../../src/host/questions/run-inputs.ts';
 import type { Step } from '../../src/host/questions/step.ts';
+import { recordStart } from '../../src/host/run/call-starts.ts';
 import { excludedTools, innerOptions } from '../../src/host/run/inner-options.ts';
 import { runInner } from '../../src/host/run/inner-stream.ts';
 import { approve, judgeOpen } from '../../src/host/run/judge-open.ts';
-import { recordStart } from '../../src/host/run/recorded-start.ts';
 import { traceContextOf, within } from '../../src/host/run/run-spans.ts';
 import { hostContext } from '../../src/host/terms/host-context.ts';
 import { defaultPolicy, firstOf, RememberedRules, sessionPolicy } from '../../src/host/terms/remembered.ts';

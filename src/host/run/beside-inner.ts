@@ -10,8 +10,8 @@ import { isCoxswainError } from '../../contracts/index.ts';
 import type { Stirred, StirringSession } from '../../session/index.ts';
 import { isStirring, stirs } from '../../session/index.ts';
 import { asAbort, closedByOthers } from '../questions/index.ts';
+import { recordStart } from './call-starts.ts';
 import { judgeOpen } from './judge-open.ts';
-import { recordStart } from './recorded-start.ts';
 import type { RunScope } from './run-scope.ts';
 
 /** A run that can be ended. */

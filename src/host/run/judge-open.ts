@@ -4,7 +4,7 @@ import { breath, eachInPieces, keepsQuestions, MANY, Pace, putQuestions, unreach
 import type { RunStep, Step } from '../questions/index.ts';
 import { hasTails, resultInput } from '../questions/index.ts';
 import type { HostTool } from '../tools/index.ts';
-import { isUnrecorded } from './recorded-start.ts';
+import { isUnrecorded } from './call-starts.ts';
 import type { RecordStart } from './run-calls.ts';
 import type { RunScope } from './run-scope.ts';
 

@@ -1,8 +1,8 @@
 import type { SessionInput, StreamEndEvent } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import { callsOf, closedByOthers, isOfCall, resultInput } from '../questions/index.ts';
+import { recordStart } from './call-starts.ts';
 import { approve } from './judge-open.ts';
-import { recordStart } from './recorded-start.ts';
 import type { RunScope } from './run-scope.ts';
 
 /**

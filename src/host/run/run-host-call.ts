@@ -18,7 +18,7 @@ import type { HostCall, HostTool, RunToolOptions } from '../tools/index.ts';
 import { runHostTool, validatorOf } from '../tools/index.ts';
 import type { AskingRun } from './ask-in-run.ts';
 import { askInRun } from './ask-in-run.ts';
-import { isUnrecorded, recordStart } from './recorded-start.ts';
+import { isUnrecorded, recordStart } from './call-starts.ts';
 import { eventBase } from './run-base.ts';
 import { callOperation, measured, within } from './run-spans.ts';
 

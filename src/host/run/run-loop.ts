@@ -4,6 +4,7 @@ import type { EventStream } from '../../session/index.ts';
 import { breath, MANY } from '../../session/index.ts';
 import { closedByOthers, hasClosed, isOver } from '../questions/index.ts';
 import type { BesideInner } from './beside-inner.ts';
+import { AT_ONCE, startNow } from './call-starts.ts';
 import { judgeOpen } from './judge-open.ts';
 import { runOutlived, runOutliving } from './outlived-calls.ts';
 import { Repeats } from './repeats.ts';
@@ -11,7 +12,6 @@ import type { RunCalls } from './run-calls.ts';
 import { pausedEnd } from './run-end.ts';
 import type { RunHold } from './run-hold.ts';
 import type { RunScope } from './run-scope.ts';
-import { AT_ONCE, startNow } from './start-now.ts';
 
 // As it is now: whoever replaces the clock later means to hold time, not runs.
 const later = setImmediate;

@@ -1,8 +1,17 @@
-import type { AgentEvent, ExecutorSession, ReportedRequest, ToolApprovalInput } from '../../contracts/index.ts';
+import type {
+  AgentEvent,
+  ExecutorSession,
+  ReportedRequest,
+  RunDecisionRecord,
+  ToolApprovalInput,
+} from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
+import { isRepeatable } from '../../gate/index.ts';
 import type { StreamQueue } from '../../session/index.ts';
 import { isPipeable, startCalls } from '../../session/index.ts';
-import { closedByOthers } from '../questions/index.ts';
+import { closedByOthers, hasTails } from '../questions/index.ts';
+import type { HostTool } from '../tools/index.ts';
+import type { RunBase } from './run-base.ts';
 
 /** Approvals and results that are stored at once: it is one piece of work. */
 export const AT_ONCE = 128;
@@ -39,4 +48,37 @@ export async function startNow(
     await run.calls.beginNone();
     return { open: await inner.pending(), isNews: false };
   }
+}
+
+/**
+ * Whether the call runs without a start in the log: a crash makes it run twice, which does nothing that one run has not
+ * done. One behind which a tail call has begun
+ * is none. A sub-agent that asks is found again by the start of
+ * its call, whatever it says of itself.
+ */
+export function isUnrecorded(
+  request: ReportedRequest,
+  tool: HostTool | undefined,
+  called: { readonly isResumable: boolean } | undefined,
+): boolean {
+  if (request.handledBy !== 'host') return false;
+  return called ? called.isResumable : !hasTails(request) && isRepeatable(tool?.descriptor.annotations);
+}
+
+/** Stores the start of a call alone, beside what streams. False: another host was faster. */
+export async function recordStart(
+  { session }: Pick<RunBase, 'session'>,
+  request: ReportedRequest,
+  decision: RunDecisionRecord,
+): Promise<boolean> {
+  const { args, by } = decision;
+  const person = /^user:(.+)$/s.exec(by)?.[1];
+  const settlement = await session.inner.respond(request.requestId, {
+    kind: 'approve',
+    starts: true,
+    decision,
+    ...(args ? { args } : {}),
+    ...(person === undefined ? {} : { by: { id: person } }),
+  });
+  return settlement.status === 'settled';
 }
