@@ -37,7 +37,9 @@ export function stage(pages: readonly Page[], into: string, files: string): void
   for (const { folder } of sections) if (folder !== undefined) addressOf(folder);
   for (let page = waiting.shift(); page; page = waiting.shift()) {
     const { path, route, text } = page;
-    const hrefs = new Set(tokensOf(text).flatMap((token) => (token.type === 'link' ? [String(token.href)] : [])));
+    const hrefs = new Set(
+      tokensOf(text).flatMap((token) => (token.type === 'link' || token.type === 'image' ? [String(token.href)] : [])),
+    );
     const links = new Map(
       [...hrefs]
         .filter((href) => !/^([a-z]+:|#)/.test(href))
@@ -100,6 +102,10 @@ function asPage(path: string, text: string, links: ReadonlyMap<string, string>):
   // A changelog is written by a tool, which calls it as the package.
   const title = path === 'CHANGELOG.md' ? 'Changelog' : heading.replaceAll(/[`\\]/g, '');
   const body = withoutTitle(text)
+    // The generator would look for the file beside the page and change it; it is shown as it is.
+    .replaceAll(/!\[([^\]]*)\]\(([^()\s]+)\)/g, (_, alt: string, href: string) => {
+      return `<img alt="${alt.replaceAll('"', '&quot;')}" src="${links.get(href) ?? href}">`;
+    })
     .replaceAll(/\]\(([^()\s]+)\)/g, (whole, href: string) => {
       const to = links.get(href);
       return to === undefined ? whole : `](${to})`;

@@ -221,6 +221,7 @@ export function kindOf(value: unknown): string {
   }
   if (value === null) return 'null';
   try {
+    if (value instanceof Promise) return 'a promise (await it)';
     return Array.isArray(value) ? 'a list' : 'an object';
   } catch {
     return 'an object';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AgentSession } from '../../src/contracts/index.ts';
 import { createHost as createHostOfSources } from '../../src/host/index.ts';
 import type { HostOptions, OpenOptions } from '../../src/index.ts';
-import { createHost, fromAgent, InMemorySessionService } from '../../src/index.ts';
+import { createHost, denyOverrides, fromAgent, InMemorySessionService, loadPolicy } from '../../src/index.ts';
 import { bot, whole } from '../host/kit.ts';
 import { watchRejections } from '../host/rejections.ts';
 import { doorsOf, NO_OBJECTS, outcomeOf, RUBBISH, taken, UNAWAITABLE } from './rubbish.ts';
@@ -97,6 +97,14 @@ describe('createHost', () => {
     expect(() => createHost({ app: 'shop', agents, policy: 5 } as never)).toThrow(
       'createHost: options.policy is 5; give an object with evaluate()',
     );
+  });
+
+  test('D12 names a promise that was not awaited', () => {
+    const policy = loadPolicy('version: 1\nrules: []');
+    expect(() => createHost({ app: 'shop', agents, policy } as never)).toThrow(
+      'createHost: options.policy is a promise (await it); give an object with evaluate()',
+    );
+    expect(() => denyOverrides(policy as never)).toThrow('policy 1 is a promise (await it)');
   });
 
   test('repeats no text that stands where it does not belong', () => {

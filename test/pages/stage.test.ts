@@ -39,6 +39,13 @@ test('a block that is a file shows its name, and other words for tests of pages 
   );
 });
 
+test('a picture of a page is copied and shown as it is', () => {
+  expect(staged('# One\n![A "terminal"](../images/terminal.svg)')).toContain(
+    '<img alt="A &quot;terminal&quot;" src="../../docs/images/terminal.svg">',
+  );
+  expect(readFileSync(join(folder, 'files/docs/images/terminal.svg'), 'utf8')).toContain('<svg');
+});
+
 test('a file that a page links to is copied, a folder is a page that lists it, and what is not there is refused', () => {
   expect(staged('# One\n[schema](../../spec/protocol.schema.json) [decisions](../decisions)')).toContain(
     '[schema](../../spec/protocol.schema.json) [decisions](../../decisions/)',
