@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exportAudit, verifyExport, verifySession } from '../../src/adapters/audit/index.ts';
 import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
@@ -124,6 +126,59 @@ describe('ATT-B13 what a changed byte of each column of each row is found by', (
     log.sql('UPDATE adk_sessions SET last_seq = last_seq + 1 WHERE id = ?', log.key.id);
     const { faults: found } = await verifySession(store, log.key);
     expect(found).toEqual([]);
+  });
+});
+
+describe('ATK-05 what a question was put with', () => {
+  const approvers = { roles: ['boss'] };
+
+  /** A call, what its question was put with, and the start of the call. */
+  async function asked(service: ReturnType<typeof openSqlite>, key: typeof log.key, isLinked: boolean) {
+    await service.create(key);
+    const live = await LiveSession.open(service, key);
+    const call = createEvent({
+      id: 'call',
+      author: 'bot',
+      content: { role: 'model', parts: [{ type: 'function_call', id: 'c', name: 'pay', args: {} }] },
+    });
+    const questions = [{ requestId: 'c#policy', callId: 'c', approvers }] as never;
+    const put = createEvent({ id: 'put', author: 'host', actions: { questions } });
+    const started = createEvent({ id: 'start', author: 'bot', actions: { started: ['c'] } });
+    if (isLinked) await service.append(key, live.link([call, put, started]));
+    else {
+      const [first, last] = live.link([call, started]);
+      await service.append(key, [first, put, last] as StoredEvent[]);
+    }
+  }
+
+  test('is evidence: whoever takes an approver out of it is found, and so is whoever takes the link with it', async () => {
+    const file = join(place.path, 'put.db');
+    const service = openSqlite(file);
+    const key = { app: 'shop', userId: 'ann', id: 'put' };
+    await asked(service, key, true);
+    expect(await verifySession(service, key)).toMatchObject({ ok: true, audited: 3 });
+    const other = new DatabaseSync(file);
+    const [row] = other.prepare(`SELECT * FROM adk_events WHERE id = 'put'`).all() as Record<string, string>[];
+    const column = Object.keys(row ?? {}).find((name) => String(row?.[name]).includes('"boss"')) ?? '';
+    const set = (value: string) => other.prepare(`UPDATE adk_events SET ${column} = ? WHERE id = 'put'`).run(value);
+    const text = row?.[column] ?? '';
+    set(text.replace('["boss"]', '["clerk"]'));
+    expect((await verifySession(service, key)).faults).toContainEqual(expect.objectContaining({ fault: 'changed' }));
+    const { chain: _, ...custom } = JSON.parse(text).coxswain;
+    set(JSON.stringify({ coxswain: custom }));
+    expect((await verifySession(service, key)).ok).toBe(false);
+    set(text);
+    expect((await verifySession(service, key)).ok).toBe(true);
+    other.close();
+    await service.close();
+  });
+
+  test('was none in older versions, whose logs verify as they did', async () => {
+    const service = openSqlite(':memory:');
+    const key = { app: 'shop', userId: 'ann', id: 'old' };
+    await asked(service, key, false);
+    expect(await verifySession(service, key)).toMatchObject({ ok: true, audited: 2 });
+    await service.close();
   });
 });
 

@@ -41,11 +41,6 @@ export class SessionLog {
     return this.#checkpoint?.fold.seq ?? 0;
   }
 
-  /** Long-running calls that were open at the checkpoint. */
-  get longRunning(): readonly string[] {
-    return this.#checkpoint?.fold.open.filter((call) => call.longRunning).map(({ id }) => id) ?? [];
-  }
-
   /** It goes back to before what is read: the older events come first. */
   needsOlder({ actions }: StoredEvent): boolean {
     return actions.rewound !== undefined && this.#checkpoint !== undefined && actions.rewound.through <= this.from;

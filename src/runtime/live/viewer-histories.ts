@@ -47,7 +47,7 @@ export class ViewerHistories {
     const key = `${viewer.agent}|${viewer.branch ?? ''}|${viewer.iso}|${viewer.from ?? ''}`;
     let history = this.#made.get(key);
     if (!history) {
-      history = new History(viewer, this.#log.longRunning);
+      history = new History(viewer);
       this.#made.set(key, history);
     }
     return history;

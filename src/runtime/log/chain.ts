@@ -11,22 +11,29 @@ export function isAudited({ content, actions }: StoredEvent): boolean {
   return false;
 }
 
-/** Whether an event gets a link: evidence, and the terms of turns, on which decisions rest. */
+/** What is no part of what became of a call, and decides on it: the terms of turns, and what a question was put with. */
+const GROUNDS = ['terms', 'questions'] as const satisfies (keyof StoredEvent['actions'])[];
+
+const groundsIn = ({ actions }: StoredEvent) => GROUNDS.filter((name) => actions[name] !== undefined);
+
+/** Whether an event gets a link: evidence, and the grounds on which decisions rest. */
 export function isLinked(event: StoredEvent): boolean {
-  return event.actions.terms !== undefined || isAudited(event);
+  return isAudited(event) || GROUNDS.some((name) => event.actions[name] !== undefined);
 }
 
 /**
  * The events of a log that are evidence, in order. What has a link was evidence when it was written, whatever it says now.
- * Terms had none in older versions: without one they count only behind terms that have one.
+ * Grounds had none in older versions: without one they count only behind others of their kind that have one.
  */
 export function evidenceOf(events: readonly StoredEvent[]): StoredEvent[] {
-  let linksTerms = false;
+  const linked = new Set<string>();
   return events.filter((event) => {
-    const { chain, actions } = event;
-    const hasTerms = actions.terms !== undefined;
-    linksTerms ||= hasTerms && chain !== undefined;
-    return chain !== undefined || (hasTerms && linksTerms) || isAudited(event);
+    const { chain } = event;
+    if (chain === undefined && isAudited(event)) return true;
+    const grounds = groundsIn(event);
+    if (chain === undefined) return grounds.some((name) => linked.has(name));
+    for (const name of grounds) linked.add(name);
+    return true;
   });
 }
 

@@ -2,7 +2,7 @@ import { LazyMap, LazySet, Pace } from '../../base/index.ts';
 import type { ContentPart, FunctionResponsePart } from '../../contracts/index.ts';
 import { callIdOf, isHostQuestion } from '../../session/index.ts';
 import type { CallState, Settled } from './call-state.ts';
-import { callTurns, newCall, stillCall } from './call-state.ts';
+import { callTurns, newCall } from './call-state.ts';
 import type { StoredAnswer, StoredEvent } from './event.ts';
 import type { FoldState } from './fold-state.ts';
 
@@ -22,26 +22,10 @@ export class FoldedCalls {
   /** Calls of large events that were made before these are taken in. */
   #made: WeakMap<StoredEvent, CallState[]> | undefined;
 
-  begin({ open, answers, totalCalls, cutIds }: FoldState): void {
+  begin({ answers, totalCalls, cutIds }: FoldState): void {
     for (const id of cutIds) this.cutIds.add(id);
-    for (const call of open) {
-      const own = stillCall({ ...call, cutIds: this.cutIds });
-      this.known.set(own.id, own);
-      this.open.set(own.id, own);
-    }
     this.answers = answers;
     this.total = totalCalls;
-  }
-
-  /** Open calls as a checkpoint keeps them. Undefined: an agent that one of them runs waits for its turn to go on. */
-  still(): FoldState['open'] | undefined {
-    const open: Omit<CallState, 'cutIds'>[] = [];
-    for (const call of this.open.values()) {
-      if (call.entered) return undefined;
-      const { cutIds: _, ...still } = stillCall(call);
-      open.push(still);
-    }
-    return open;
   }
 
   /** Takes what a fold of earlier events knows of calls that are over. */

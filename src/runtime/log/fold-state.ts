@@ -1,15 +1,13 @@
-import type { TurnTerms, Usage } from '../../contracts/index.ts';
-import type { CallState } from './call-state.ts';
+import type { Usage } from '../../contracts/index.ts';
 
-/** What the fold of a log has come to where the next event begins a turn: of places in the tree nothing is left then. */
+/**
+ * What the fold of a log has come to where the next event begins a turn and no call is open: of calls and places in the
+ * tree nothing is left then. What lets a call run is read from the log alone.
+ */
 export interface FoldState {
   readonly seq: number;
   readonly state: Readonly<Record<string, unknown>>;
   readonly config: Readonly<Record<string, unknown>>;
-  /** Calls without a response, oldest first. */
-  readonly open: readonly Omit<CallState, 'cutIds'>[];
-  /** Of the turns of open calls. */
-  readonly terms: readonly (readonly [turnId: string, terms: TurnTerms])[];
   readonly answers: number;
   readonly totalUsage: Usage;
   readonly totalCalls: number;

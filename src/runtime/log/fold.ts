@@ -102,18 +102,14 @@ export class Fold {
     return this.#calls.total;
   }
 
-  /** What is left of it when the next event begins a turn. Undefined: some agent or some words wait for their turn to go on. */
+  /** What is left of it when the next event begins a turn. Undefined: a call is open, or some words wait for their turn. */
   betweenTurns(): FoldState | undefined {
-    if (this.steers.size > 0) return undefined;
-    const open = this.#calls.still();
-    if (!open) return undefined;
+    if (this.steers.size > 0 || this.open.size > 0) return undefined;
     const { at, state, config, answers, totalUsage, totalCalls } = this;
     return {
       seq: at,
       state: { ...state },
       config: { ...config },
-      open,
-      terms: [...this.terms].filter(([turnId]) => this.#calls.hasOpenOf(turnId)),
       answers,
       totalUsage,
       totalCalls,
@@ -133,7 +129,6 @@ export class Fold {
     this.at = start.seq;
     this.#configure(start.config);
     this.#calls.begin(start);
-    for (const [turnId, own] of start.terms) this.terms.set(turnId, own);
     this.totalUsage = start.totalUsage;
     this.#lastTime = start.lastTime;
     this.#lastStream = start.lastStream;

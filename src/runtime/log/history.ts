@@ -50,9 +50,8 @@ export class History {
   readonly #longRunning = new LazySet<string>();
 
   /** `longRunning`: calls that are open where the log that is given begins. */
-  constructor(viewer: Viewer, longRunning: readonly string[] = []) {
+  constructor(viewer: Viewer) {
     this.#viewer = viewer;
-    for (const id of longRunning) this.#longRunning.add(id);
   }
 
   /**
