@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SqlSessionService } from '../../src/adapters/stores/sql/services/session-service.ts';
 import type { SessionKey } from '../../src/runtime/index.ts';
-import { event } from '../suites/session-service.ts';
+import { call, event } from '../suites/session-service.ts';
 import type { TestDatabase } from './databases.ts';
 import { shared } from './databases.ts';
 import { acquireSoon, killWriters, randomFrom } from './kill.ts';
@@ -111,6 +111,32 @@ for (const server of shared) {
       // As soon as the database knows that its connection is gone.
       while ((await service.holder(of('run'))) !== undefined);
       expect(await acquireSoon(service, of('run'))).toMatchObject({ epoch: epoch + 2, lastSeq: 2 });
+    });
+
+    test('ATK-23 neither delete nor retention takes a session whose sub-agent another process runs; both do when it has died', async () => {
+      const below = of('s1.c1');
+      const time = Date.now() + 60_000;
+      for (const removes of [() => service.delete(of('s1')), () => service.deleteOlderThan({ app: 'shop' }, time)]) {
+        await service.create(of('s1'));
+        await service.append(of('s1'), [call('e1', 'c1')]);
+        await service.create(below);
+        const runs = child('runs');
+        others.push(runs);
+        expect(await runs.next()).toBe('ready');
+        runs.tell('hold s1.c1');
+        expect(await runs.next()).toMatch(/^held/);
+        const word = await Promise.resolve(removes()).catch((error: { code?: string }) => error.code);
+        expect([0, 'E_SESSION_BUSY']).toContain(word);
+        expect(await service.list({ app: 'shop' })).toHaveLength(2);
+        runs.tell('write s1.c1');
+        expect(await runs.next()).toBe('wrote');
+        await runs.kill();
+        // Where a lock of the database says who runs it, that is free once the server has seen the end of the process.
+        await vi.waitFor(async () => expect(await service.holder(below)).toBeUndefined());
+        await removes();
+        expect(await service.list({ app: 'shop' })).toEqual([]);
+        expect(await database.query('SELECT id FROM adk_events')).toEqual([]);
+      }
     });
 
     test('F25 a writer that was taken over from is fenced for good', async () => {

@@ -283,6 +283,28 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         expect(await service.openCalls({ app: key.app })).toEqual([]);
       });
 
+      test('ATK-23 delete takes nothing where a session of a sub-agent is run, at any depth; all of it when it no longer is', async () => {
+        const ids = ['s1', 's1.c1', 's1.c1.d1'];
+        for (const id of ids) await service.create({ ...key, id });
+        await service.append(key, [call('e1', 'c1')]);
+        await service.append({ ...key, id: 's1.c1' }, [call('e2', 'd1')]);
+        const lease = await service.acquire({ ...key, id: 's1.c1.d1' });
+        // With the caller's own lease in hand, too, as hosts delete.
+        const own = await service.acquire(key);
+        const refused = await refusalOf(service.delete(key));
+        expect(refused).toMatchObject({ status: 'ABORTED', code: 'E_SESSION_BUSY' });
+        expect(refused.message).toContain('s1.c1.d1');
+        await own.release();
+        const erased = service.eraseUser?.({ app: key.app, userId: key.userId });
+        if (erased) expect(await refusalOf(erased)).toMatchObject({ code: 'E_SESSION_BUSY' });
+        expect((await service.list(key)).map(({ id }) => id).toSorted()).toEqual(ids);
+        await service.append({ ...key, id: 's1.c1.d1' }, [event('e3')], { epoch: lease.epoch });
+        expect(await service.openCalls({ app: key.app })).toHaveLength(2);
+        await lease.release();
+        await service.delete(key);
+        expect(await service.list(key)).toEqual([]);
+      });
+
       test('SOAK-10 eraseUser removes sessions, open ones too, and the state of a user; others, and the app, keep theirs', async () => {
         const scope = { app: key.app, userId: key.userId };
         for (const one of [key, other, { ...key, userId: 'bob' }]) {

@@ -118,8 +118,11 @@ export class InMemorySessionService implements SessionService {
 
   async delete(key: SessionKey): Promise<void> {
     const session = this.#find(key);
+    if (session) this.#remove(key, session);
     await this.journal.forget({ app: key.app, userId: key.userId, sessionId: key.id });
-    if (!session) return;
+  }
+
+  #remove(key: SessionKey, session: MemorySession): void {
     const { sessions } = session.user;
     const [first, last] = idsBelow(key.id);
     const below = new SessionsBelow(
@@ -128,6 +131,9 @@ export class InMemorySessionService implements SessionService {
     );
     below.see(key.id, session.events);
     for (const id of below.found) below.see(id, sessions.get(id)?.events ?? []);
+    // Whoever runs one below would go on with tools whose results nothing can hold.
+    const running = below.found.map((id) => sessions.get(id)).find((one) => one?.held);
+    if (running) throw storeRefusal.busy(running.key, 'this process', { epoch: running.epoch });
     for (const id of [key.id, ...below.found]) sessions.delete(id);
   }
 

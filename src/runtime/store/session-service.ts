@@ -173,7 +173,13 @@ export interface SessionService {
     scope: { app: string; userId?: string },
     options?: { limit?: number; after?: string },
   ): Promise<SessionSummary[]>;
-  /** Removes session, events and open calls; shared state stays. Nothing happens to an unknown one. */
+  /**
+   * Removes session, events and open calls, and the sessions of the sub-agents that it has called; shared state stays.
+   * Nothing happens to an unknown one. Whether somebody runs the session itself is not asked: whoever deletes it
+   * `acquire`s it before, or knows that nobody does.
+   * @throws CoxswainError `ABORTED / E_SESSION_BUSY` where somebody alive runs the session of such a sub-agent; all of
+   *   them stay
+   */
   delete(key: SessionKey): Promise<void>;
   /**
    * Adds events in one transaction: assigns `seq`, applies their state deltas, keeps the index of open calls.

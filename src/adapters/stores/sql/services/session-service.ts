@@ -34,6 +34,7 @@ import { DuplicateEvent, runStatement } from '../statements/index.ts';
 import { SqlArtifactService } from './artifact-service.ts';
 import { SqlCheckpoints } from './checkpoints.ts';
 import { Copies } from './copies.ts';
+import { deleteSession } from './deletion.ts';
 import type { Workshop } from './fork.ts';
 import { forkInPages, removeDraft } from './fork.ts';
 import { SqlJournal } from './journal.ts';
@@ -150,7 +151,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
   async delete(key: SessionKey): Promise<void> {
     const engine = this.#ready();
     checkKey(key);
-    const count = await engine.transaction('write', () => this.#tables.delete(key));
+    const count = await deleteSession(engine, this.#tables, this.#leases, key);
     if (count === 0) await removeDraft(this.#shop, key);
   }
 

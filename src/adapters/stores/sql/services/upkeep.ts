@@ -1,10 +1,12 @@
 import { assertSafeId, CoxswainError, isCoxswainError } from '../../../../contracts/index.ts';
-import type { SessionKey } from '../../../../runtime/index.ts';
+import type { Lease, SessionKey } from '../../../../runtime/index.ts';
 import { sqlTime } from '../../../../runtime/index.ts';
 import { checkOptions, flag, guarded, text } from '../../../../session/index.ts';
 import type { SqlEngine, Steps, Value } from '../statements/index.ts';
 import { all, runStatement, values, WHERE_SESSION } from '../statements/index.ts';
 import { forgetCheckpoint } from './checkpoints.ts';
+import type { Deleted, OwnLeases } from './deletion.ts';
+import { deleteRows, deleteSession } from './deletion.ts';
 import type { Workshop } from './fork.ts';
 import { removeDraft } from './fork.ts';
 import { forgetOldNotes } from './journal.ts';
@@ -108,37 +110,45 @@ export async function deleteOlderThan(
       AND c.user_id = adk_sessions.user_id AND c.session_id = adk_sessions.id)`);
   }
   // One that somebody has written to since stays.
-  const remove = function* (key: SessionKey, unheld = ''): Steps<number> {
+  const remove = function* (key: SessionKey, own: OwnLeases, isFree: boolean): Steps<Deleted> {
     // An update that changes nothing takes the row's lock: nobody writes to it meanwhile.
-    const isOld = `UPDATE adk_sessions SET owner = owner ${WHERE_SESSION} AND ${old}${unheld}`;
-    return (yield* runStatement(isOld, [...values(key), before])) === 0 ? 0 : yield* tables.delete(key);
+    const isOld = `UPDATE adk_sessions SET owner = owner ${WHERE_SESSION} AND ${old}${isFree ? ` AND ${FREE}` : ''}`;
+    if ((yield* runStatement(isOld, [...values(key), before])) === 0) return { count: 0, held: [] };
+    return yield* deleteRows(tables, key, own);
+  };
+  /** With a holder, or a holder below: it goes only if that one is dead. */
+  const removeHeld = async (key: SessionKey, isFree: boolean): Promise<number> => {
+    let lease: Lease | undefined;
+    try {
+      if (!isFree) lease = await leases.acquire(key);
+      return await deleteSession(engine, tables, leases, key, (own) => remove(key, own, isFree));
+    } catch (error) {
+      if (isCoxswainError(error) && (error.code === 'E_SESSION_BUSY' || error.code === 'E_SESSION_NOT_FOUND')) return 0;
+      throw error;
+    } finally {
+      await lease?.release();
+    }
   };
   let count = 0;
   for (let after: Value[] = []; ; ) {
     const { keys, last } = await engine.transaction('read', () => page([...conditions, FREE], given, after));
-    count += await engine.transaction('write', function* () {
-      let deleted = 0;
-      for (const key of keys) deleted += yield* remove(key, ` AND ${FREE}`);
-      return deleted;
+    const { deleted, callers } = await engine.transaction('write', function* () {
+      const done = { deleted: 0, callers: [] as SessionKey[] };
+      for (const key of keys) {
+        const { count: gone, held } = yield* remove(key, new Map(), true);
+        done.deleted += gone;
+        if (held.length > 0) done.callers.push(key);
+      }
+      return done;
     });
+    count += deleted;
+    for (const key of callers) count += await removeHeld(key, true);
     if (keys.length < BATCH) break;
     after = last;
   }
-  // Those with a holder go only if that holder is dead.
   for (let after: Value[] = []; ; ) {
     const { keys, last } = await engine.transaction('read', () => page([...conditions, `NOT ${FREE}`], given, after));
-    for (const key of keys) {
-      const lease = await leases.acquire(key).catch((error: unknown) => {
-        if (isCoxswainError(error) && (error.code === 'E_SESSION_BUSY' || error.code === 'E_SESSION_NOT_FOUND')) return;
-        throw error;
-      });
-      if (!lease) continue;
-      try {
-        count += await engine.transaction('write', () => remove(key));
-      } finally {
-        await lease.release();
-      }
-    }
+    for (const key of keys) count += await removeHeld(key, false);
     if (keys.length < BATCH) break;
     after = last;
   }

@@ -6,11 +6,9 @@ import {
   effectiveEvents,
   firstEpoch,
   foldState,
-  idsBelow,
   OpenCallFold,
   openTurnChange,
   placeEvent,
-  SessionsBelow,
   sealEvent,
   storeRefusal,
   titleChange,
@@ -32,12 +30,9 @@ import {
   uniqueNow,
   values,
   valuesAt,
-  WHERE_DRAFT,
   WHERE_SESSION,
   writeText,
 } from '../statements/index.ts';
-import { forgetCheckpoint } from './checkpoints.ts';
-import { forgetNotes } from './journal.ts';
 import { OpenIndex } from './open-index.ts';
 import type { ReadyAppend } from './ready-append.ts';
 import { prepare } from './ready-append.ts';
@@ -276,41 +271,8 @@ export class Writes extends Reads {
     }
   }
 
-  /** A session and those of the sub-agents that it has called; the number that were there. */
-  *delete(key: SessionKey): Steps<number> {
-    const below = yield* this.#below(key);
-    let count = 0;
-    for (const each of [key, ...below]) {
-      const isThere = yield* runStatement(`DELETE FROM adk_sessions ${WHERE_SESSION}`, values(each));
-      count += isThere;
-      // The events of a copy that is being made go page by page.
-      if (isThere === 0 && (yield* one(`SELECT 1 AS draft FROM adk_sessions ${WHERE_DRAFT}`, values(each)))) continue;
-      yield* runStatement(`DELETE FROM adk_events ${OF_SESSION}`, values(each));
-      yield* runStatement(`DELETE FROM adk_open_calls ${OF_SESSION}`, values(each));
-      yield* runStatement(`DELETE FROM adk_open_turns ${OF_SESSION}`, values(each));
-      yield* forgetCheckpoint(each);
-    }
-    yield* forgetNotes({ app: key.app, userId: key.userId, sessionId: key.id });
-    return count;
-  }
-
-  *#below(key: SessionKey): Steps<SessionKey[]> {
-    const rows = yield* all(
-      'SELECT id FROM adk_sessions WHERE app_name = ? AND user_id = ? AND id > ? AND id < ? AND last_seq >= 0',
-      [key.app, key.userId, ...idsBelow(key.id)],
-    );
-    if (rows.length === 0) return [];
-    const below = new SessionsBelow(
-      key.id,
-      rows.map(({ id }) => String(id)),
-    );
-    const of = (id: string) => ({ ...key, id });
-    yield* this.#eachPage(key, (events) => below.see(key.id, events));
-    for (const id of below.found) yield* this.#eachPage(of(id), (events) => below.see(id, events));
-    return below.found.map(of);
-  }
-
-  *#eachPage(key: SessionKey, see: (events: readonly StoredEvent[]) => void): Steps<void> {
+  /** All of a log, page by page. */
+  *eachPage(key: SessionKey, see: (events: readonly StoredEvent[]) => void): Steps<void> {
     const lastSeq = (yield* this.session(key))?.last_seq ?? 0;
     for (let from = 0; from < lastSeq; from += PAGE) see(yield* this.events(key, from, Math.min(lastSeq, from + PAGE)));
   }
@@ -334,7 +296,7 @@ export class Writes extends Reads {
     yield* runStatement(`DELETE FROM adk_open_calls ${OF_SESSION}`, values(key));
     const calls = new OpenCallFold();
     const cuts = new Cuts(yield* this.rewinds(key, 0, row.last_seq));
-    yield* this.#eachPage(key, (events) => calls.add(cuts.counting(events)));
+    yield* this.eachPage(key, (events) => calls.add(cuts.counting(events)));
     yield* this.leavesOpen(key, calls);
   }
 
