@@ -103,12 +103,13 @@ export interface CallInfo<Deps = unknown> {
 export interface ToolCallContext<Deps = unknown> extends CallInfo<Deps> {
   /** The answer to an earlier `requestConfirmation` of this call. */
   readonly confirmation?: { confirmed: boolean; payload?: unknown };
-  /** Shows progress to whoever watches; not stored. */
+  /** Shows progress to whoever watches; not stored. Nothing is shown of a call that has its result. */
   progress(update: ToolUpdate): void;
   /**
    * Asks somebody while the handler runs on, for what cannot be run again: the question is in `pending()`, in approvals
-   * and in the log like any other, and is gone with the process. Cancelled where nobody can be asked, or when the signal
-   * fires. The tool's time-out goes on meanwhile. Absent where no host runs the tool.
+   * and in the log like any other, and is gone with the process. Cancelled where nobody can be asked, when the signal
+   * fires, or when the handler has ended, whether it has waited for the answer or not. The tool's time-out goes on
+   * meanwhile. Absent where no host runs the tool.
    */
   elicit?(question: RunQuestion, signal?: AbortSignal): Promise<RunReply>;
   /** Ends this run of the call with a question; on yes the handler runs again with `confirmation` set. */

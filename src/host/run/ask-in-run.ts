@@ -33,7 +33,7 @@ export async function askInRun(
       const reason = message ? { reason: message } : {};
       await inner[putQuestions]([{ requestId, ...reason, ...approversOf(obliged) }]);
     }
-    scope.questions.askForRun(request);
+    if (!signal.aborted) scope.questions.askForRun(request);
     return await untilAborted(promise, signal);
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -67,7 +67,8 @@ export async function runHostTool(call: HostCall, options: RunToolOptions, signa
   if (signal.aborted) return { kind: 'result', result: refusalResult('cancelled'), interim: false };
   const longRunning = descriptor.annotations?.longRunning === true;
   const controller = new AbortController();
-  const context = new HostToolContext(call, options, controller.signal);
+  const handler = new HandlerRun();
+  const context = new HostToolContext(call, options, controller.signal, handler);
   const hooks = hooksBehind(call, options, signal);
   const end = await runCall({
     decision,
@@ -81,7 +82,7 @@ export async function runHostTool(call: HostCall, options: RunToolOptions, signa
     hasAsked: () => context.asked !== undefined,
     suspends: (error) => error instanceof Suspended,
     ...(isForeign(hostTool.source) ? {} : { unfit: (fault) => options.warn(misfit(descriptor.name, fault)) }),
-  });
+  }).finally(() => handler.end());
   let result: ToolResult;
   switch (end.kind) {
     case 'asked':
@@ -139,6 +140,25 @@ export function supports(hooks: LifecycleInterceptor | undefined, point: string)
   return hooks?.supportedHookPoints().includes(point) ?? false;
 }
 
+const ended = new CoxswainError('ABORTED', 'E_ABORTED', 'the handler has ended');
+
+/** The run of one handler, which may end before what it has asked, and before code of its own that nobody waits for. */
+class HandlerRun {
+  isOver = false;
+  #asking: AbortController | undefined;
+
+  /** Fires when the handler has ended, however: nobody waits for an answer then. */
+  get asking(): AbortSignal {
+    this.#asking ??= new AbortController();
+    return this.#asking.signal;
+  }
+
+  end(): void {
+    this.isOver = true;
+    this.#asking?.abort(ended);
+  }
+}
+
 /**
  * A host tool lives outside the agent's session: what needs the session is not in its type, and refused with a reason to
  * whoever asks all the same.
@@ -153,9 +173,11 @@ class HostToolContext implements ToolCallContext<never> {
   readonly confirmation?: { confirmed: boolean; payload?: unknown };
   asked: ConfirmationRequest | undefined;
   readonly #options: RunToolOptions;
+  readonly #handler: HandlerRun;
   readonly #name: string;
+  readonly #isLongRunning: boolean;
 
-  constructor(call: HostCall, options: RunToolOptions, signal: AbortSignal) {
+  constructor(call: HostCall, options: RunToolOptions, signal: AbortSignal, handler: HandlerRun) {
     this.callId = call.callId;
     this.sessionId = call.sessionId;
     this.userId = call.userId;
@@ -163,7 +185,9 @@ class HostToolContext implements ToolCallContext<never> {
     this.agentPath = call.agentPath;
     this.signal = signal;
     this.#options = options;
+    this.#handler = handler;
     this.#name = call.hostTool.descriptor.name;
+    this.#isLongRunning = call.hostTool.descriptor.annotations?.longRunning === true;
     if (call.confirmation) this.confirmation = call.confirmation;
   }
 
@@ -180,11 +204,15 @@ class HostToolContext implements ToolCallContext<never> {
   }
 
   progress(update: ToolUpdate): void {
-    if (!this.signal.aborted) this.#options.progress(update);
+    // A call with a result would be shown as one that runs. What is long-running goes on behind its handler.
+    if (this.signal.aborted || (this.#handler.isOver && !this.#isLongRunning)) return;
+    this.#options.progress(update);
   }
 
-  elicit(question: RunQuestion, signal?: AbortSignal): Promise<RunReply> {
-    return this.#options.elicit(question, signal ? AbortSignal.any([signal, this.signal]) : this.signal);
+  async elicit(question: RunQuestion, signal?: AbortSignal): Promise<RunReply> {
+    if (this.#handler.isOver) return { action: 'cancel' };
+    const signals = [this.signal, this.#handler.asking];
+    return this.#options.elicit(question, AbortSignal.any(signal ? [...signals, signal] : signals));
   }
 
   requestConfirmation(request: ConfirmationRequest): void {
