@@ -53,7 +53,7 @@ class Host implements AgentHost, Holder {
   readonly #options: HostOptions;
   readonly #sources = new Map<string, AgentSource>();
   readonly #tools: HostToolRegistry;
-  /** Sessions that are open here, by user and id. */
+  /** Sessions that are open here, by `standingOf`. */
   readonly #open = new Map<string, SharedStanding>();
   readonly #frameHost: FrameHost;
   readonly #approvalHost: ApprovalHost;
@@ -99,9 +99,9 @@ class Host implements AgentHost, Holder {
       runTimeQuestions: new RunTimeQuestions(),
       warn: this.#warn,
       announce: ({ rootAgent, userId }, question) => this.approvals.announce(rootAgent, userId, question),
-      forget: (name, { userId, root }) => {
+      forget: (name, { userId, root, ephemeral, caller }) => {
         this.#open.delete(name);
-        if (name === `${userId}/${root}`) void this.#passing.forget({ app: options.app, userId, sessionId: root });
+        if (ephemeral && !caller) void this.#passing.forget({ app: options.app, userId, sessionId: root });
         this.#frameHost.confirmations.close(name);
       },
       openSubagent: (...subagent) => this.#openSubagent(...subagent),
@@ -161,7 +161,8 @@ class Host implements AgentHost, Holder {
   ): Promise<HostedSession> {
     const offered = await this.#tools.forAgent(agent);
     const id = place.caller ? opened.id : place.root;
-    const name = `${place.userId}/${id}`;
+    const inStore = isOwn(opened) && this.#options.sessions !== undefined && !place.ephemeral;
+    const name = standingOf(place.userId, id, inStore ? undefined : agent, place.ephemeral);
     if (!place.caller && !this.#open.has(name)) {
       const { userId, rootAgent, root: sessionId } = place;
       await this.#frameHost.remembered.opened({ userId, agent: rootAgent, sessionId }, opened);
@@ -250,10 +251,12 @@ class Host implements AgentHost, Holder {
       list: (options) => provider.list(options),
       delete: async (sessionId, ...more: []) => {
         await provider.delete(sessionId, ...more);
-        this.#frameHost.confirmations.forget(`${whose}/${sessionId}`);
+        this.#frameHost.confirmations.forget(standingOf(whose, sessionId, undefined));
         // What was said always in it ends with it.
-        for (const agent of this.#sources.keys())
+        for (const agent of this.#sources.keys()) {
+          this.#frameHost.confirmations.forget(standingOf(whose, sessionId, agent));
           this.#frameHost.remembered.forget({ userId: whose, agent, sessionId });
+        }
         await this.#journal.forget({ app: this.#options.app, userId: whose, sessionId });
       },
       ...(open ? { open } : {}),
@@ -314,7 +317,8 @@ class Host implements AgentHost, Holder {
 
   /** An open handle of the session, the running one first; else a temporary one. */
   async #borrow(agent: string, userId: string, sessionId: string): Promise<BorrowedSession> {
-    const open = this.#open.get(`${userId}/${sessionId}`)?.handles ?? [];
+    const names = [undefined, agent].map((of) => standingOf(userId, sessionId, of));
+    const open = names.flatMap((name) => this.#open.get(name)?.handles ?? []);
     const ours = open.filter((handle) => handle instanceof HostedSession);
     const handles = ours.filter((handle) => handle.descriptor.name === agent);
     const known = handles.find((handle) => handle.running) ?? handles[0];
@@ -323,4 +327,14 @@ class Host implements AgentHost, Holder {
     const session = await this.#openFor(agent, { sessionId }, userId, { id: userId });
     return { session, [Symbol.asyncDispose]: () => session[Symbol.asyncDispose]() };
   }
+}
+
+/**
+ * What a session is known by among all that are open here. Of those in the host's store user and id say which it is; one
+ * that its executor keeps is another, whatever id that gives it, and so is one that is kept nowhere.
+ * @param agent whose executor keeps it; undefined: it is in the host's store
+ */
+function standingOf(userId: string, id: string, agent: string | undefined, isPassing = false): string {
+  const name = agent === undefined ? `${userId}/${id}` : `${userId}/${id}/${agent}`;
+  return isPassing ? `${name}/passing` : name;
 }
