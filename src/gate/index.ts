@@ -78,6 +78,7 @@ export {
   OBLIGATIONS_OF_ASKS,
   obligationsIn,
   orApprovers,
+  personOf,
   putAs,
   putByPolicy,
   questionState,

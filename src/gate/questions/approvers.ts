@@ -18,11 +18,19 @@ export function whyNotApprover(
 ): string | undefined {
   const rule = terms?.approvers;
   if (!rule) return undefined;
-  if (rule.notRequester && by.id === requestedBy.id) return 'whoever asked may not approve';
+  if (rule.notRequester && isOne(by, requestedBy)) return 'whoever asked may not approve';
   for (const roles of rolesOf(rule)) {
     if (!by.roles?.some((role) => roles.includes(role))) return `it takes one of the roles ${roles.join(', ')}`;
   }
   return undefined;
+}
+
+/** The person who is meant: whoever acts, or whom they act for. */
+export const personOf = ({ id, onBehalfOf = id }: Principal): string => onBehalfOf;
+
+/** They are, or act for, the same person. */
+function isOne(a: Principal, b: Principal): boolean {
+  return [b.id, personOf(b)].some((id) => id === a.id || id === personOf(a));
 }
 
 /** Without a rule anybody may, with one nobody who is not named. */
@@ -40,7 +48,7 @@ export function approversOf({ approvers }: ApproverTerms): { approvers?: Approve
   return approvers ? { approvers } : {};
 }
 
-/** How many different people must say yes to the same thing. */
+/** How many different people must say yes to the same thing; who acts for somebody speaks for that person. */
 export function yesesNeeded({ approvers }: ApproverTerms): number {
   return approvers?.quorum ?? 1;
 }
@@ -114,13 +122,14 @@ export function hasAnswer({ answers = [] }: Pick<ReportedRequest, 'answers'>, re
 }
 
 /** They have said yes to what is shown, and more must say it: asking them again adds nothing. */
-export function hasVoted({ requestId, approval, answers = [] }: ReportedRequest, { id }: Principal): boolean {
+export function hasVoted({ requestId, approval, answers = [] }: ReportedRequest, who: Principal): boolean {
   return answers.some(
     (answer) =>
       answer.requestId === requestId &&
       answer.action === 'accept' &&
       answer.quorum !== undefined &&
-      answer.by?.id === id &&
+      answer.by !== undefined &&
+      personOf(answer.by) === personOf(who) &&
       answer.digest === approval?.previewDigest,
   );
 }
@@ -135,7 +144,7 @@ export interface Ballot {
 
 /** Different people who have said yes to the same thing, and may. */
 export function votesFor(answers: Answers, ballot: Ballot, terms: ApproverTerms, requestedBy: Principal): Set<string> {
-  return new Set(yesesTo(answers, ballot, terms, requestedBy).map(({ by }) => by?.id ?? ''));
+  return new Set(yesesTo(answers, ballot, terms, requestedBy).map(({ by }) => (by ? personOf(by) : '')));
 }
 
 function yesesTo(answers: Answers, ballot: Ballot, terms: ApproverTerms, requestedBy: Principal): Answers[number][] {

@@ -11,6 +11,7 @@ export {
   isVote,
   mayDecide,
   notApprover,
+  personOf,
   votesFor,
   whyNotApprover,
   whyNotOpen,

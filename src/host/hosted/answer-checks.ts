@@ -8,7 +8,7 @@ import type {
   SessionInput,
 } from '../../contracts/index.ts';
 import { CoxswainError, callIdOf, canonicalJson, isHostQuestion } from '../../contracts/index.ts';
-import { assertApprover, changedSinceShown, ensureValidator, putAs, yesesNeeded } from '../../gate/index.ts';
+import { assertApprover, changedSinceShown, ensureValidator, personOf, putAs, yesesNeeded } from '../../gate/index.ts';
 import { withoutHostFacts } from '../../session/link/index.ts';
 import type { HostedFrame } from '../frame/index.ts';
 import type { Judge } from '../questions/index.ts';
@@ -66,7 +66,7 @@ export class AnswerChecks {
       throw new CoxswainError('INVALID_ARGUMENT', 'E_WRONG_ANSWER', message);
     }
     const needed = yesesNeeded(question.approval);
-    const people = this.#frame.judge.votes(request, question, args).add(by.id);
+    const people = this.#frame.judge.votes(request, question, args).add(personOf(by));
     return {
       ...stored,
       ...(args ? { args } : {}),

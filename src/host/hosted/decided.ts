@@ -67,7 +67,7 @@ function placeOf(answers: readonly Answer[], given: HostAnswer): number {
 }
 
 function isSame({ action, by, args }: Answer, given: HostAnswer): boolean {
-  if (action !== actionOf(given) || by?.id !== given.by?.id) return false;
+  if (action !== actionOf(given) || by?.id !== given.by?.id || by?.onBehalfOf !== given.by?.onBehalfOf) return false;
   const edited = given.kind === 'approve' ? given.args : undefined;
   return canonicalJson({ args: args ?? null }) === canonicalJson({ args: edited ?? null });
 }

@@ -262,7 +262,7 @@ function isRefusal(error: unknown): boolean {
 function isSame(a: JournalAnswer, b: JournalAnswer): boolean {
   const ballot = ({ action, by, digest, args }: JournalAnswer) => ({
     action,
-    by: by?.id ?? null,
+    by: by ? [by.id, by.onBehalfOf ?? null] : null,
     digest: digest ?? null,
     args: args ?? null,
   });

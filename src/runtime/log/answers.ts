@@ -163,8 +163,9 @@ function elicitationEvent(found: Found, requestId: string, answer: HostAnswer, o
   const previous = call.hostAnswers.find((known) => known.requestId === requestId && !known.quorum);
   if (previous) throw closed(requestId, previous.action);
   // One person's vote on one thing: of another preview or other arguments it is another.
-  const { by = '', digest = '', args } = stored;
-  const voter = stored.quorum ? `:${by}:${hash('sha256', canonicalJson([digest, args ?? null])).slice(0, 16)}` : '';
+  const { by = '', onBehalfOf, digest = '', args } = stored;
+  const who = onBehalfOf === undefined ? by : canonicalJson([by, onBehalfOf]);
+  const voter = stored.quorum ? `:${who}:${hash('sha256', canonicalJson([digest, args ?? null])).slice(0, 16)}` : '';
   return createEvent({
     ...placeOf(call, origin),
     id: answerId(call, `ans:${requestId}${voter}`),
@@ -180,6 +181,7 @@ function storedAnswer(requestId: string, answer: HostAnswer, kind: string | unde
   if (answer.by) {
     stored.by = answer.by.id;
     if (answer.by.roles) stored.roles = answer.by.roles;
+    if (answer.by.onBehalfOf !== undefined) stored.onBehalfOf = answer.by.onBehalfOf;
   }
   switch (answer.kind) {
     case 'approve':

@@ -34,6 +34,8 @@ export interface StoredAnswer {
   /** Id of whoever answered. */
   by?: string;
   roles?: string[];
+  /** Id of the person whom they act for. */
+  onBehalfOf?: string;
   reason?: string;
   /** Edited arguments. */
   args?: Record<string, unknown>;

@@ -135,7 +135,9 @@ function publicAnswer(
   answer: CallState['hostAnswers'][number],
   attempts: number,
 ): NonNullable<ReportedRequest['answers']>[number] {
-  const { by, roles, content: _, attempt, ...rest } = answer;
+  const { by, roles, onBehalfOf, content: _, attempt, ...rest } = answer;
   const spent = attempt < attempts ? { spent: true } : {};
-  return { ...rest, ...spent, ...(by === undefined ? {} : { by: { id: by, ...(roles ? { roles } : {}) } }) };
+  if (by === undefined) return { ...rest, ...spent };
+  const giver = { id: by, ...(roles ? { roles } : {}), ...(onBehalfOf === undefined ? {} : { onBehalfOf }) };
+  return { ...rest, ...spent, by: giver };
 }
