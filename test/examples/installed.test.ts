@@ -38,7 +38,7 @@ beforeAll(() => {
   if (fault !== '') return;
   expect([status, status === 0 ? '' : said]).toEqual([0, '']);
   cpSync(join(home, 'node_modules/coxswain/examples'), home, { recursive: true });
-}, 300_000);
+}, 600_000);
 afterAll(() => rmSync(home, { recursive: true, force: true }), 120_000);
 
 const quickly = ['--prefer-offline', '--no-audit', '--no-fund'];
@@ -75,7 +75,7 @@ test('D18 every example is tried, and none reaches outside its folder', () => {
 
 test.for(Object.entries(outcomes))(
   'D18 %s runs from the installed package, copied out of node_modules',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   ([name, [code, printed]], { skip }) => {
     if (fault !== '') skip(`the registry is not reachable (${fault})`);
     const { status, said } = npm(join(home, name), 'start');
@@ -84,7 +84,7 @@ test.for(Object.entries(outcomes))(
   },
 );
 
-test('D18 an example installs and runs where the package was unpacked', { timeout: 200_000 }, ({ skip }) => {
+test('D18 an example installs and runs where the package was unpacked', { timeout: 600_000 }, ({ skip }) => {
   if (fault !== '') skip(`the registry is not reachable (${fault})`);
   expect(spawnSync('tar', ['xf', tarball], { cwd: home }).status).toBe(0);
   const folder = join(home, 'package/examples/remote');
@@ -93,7 +93,7 @@ test('D18 an example installs and runs where the package was unpacked', { timeou
   expect(npm(folder, 'start').said).toMatch(/anna reads: It is paid back\./);
 });
 
-test('coxswain init makes a project that installs, starts and passes its test', { timeout: 200_000 }, ({ skip }) => {
+test('coxswain init makes a project that installs, starts and passes its test', { timeout: 600_000 }, ({ skip }) => {
   if (fault !== '') skip(`the registry is not reachable (${fault})`);
   const made = npm(home, 'exec', '--', 'coxswain', 'init', 'made/My Agent');
   expect([made.status, made.said]).toEqual([0, expect.stringContaining("cd 'made/My Agent'\nnpm install\n")]);
