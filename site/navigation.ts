@@ -37,6 +37,7 @@ export const sections: readonly Section[] = [
       'docs/models.md',
       'docs/storage.md',
       'docs/websocket.md',
+      'docs/http.md',
       'docs/mcp.md',
       'docs/acp.md',
       'docs/google-adk.md',

@@ -196,6 +196,7 @@ function addServe(program: Command, interrupts: Interrupts, result: { code: numb
     .option('--people <file>', 'who may come: JSON, [{"token": "…", "id": "anna", "roles": ["boss"]}]')
     .option('--allow-origin <origin...>', 'pages that may connect')
     .option('--allow-host <name...>', 'names that the server is called by')
+    .option('--http', 'serve plain HTTP and event streams too, on the same port')
     .option('--mcp <port>', 'serve MCP clients too, over HTTP on this port; 0: any free one', port)
     .option('--recover', 'go on with what a crash has cut off')
     .option('--deadline <seconds>', 'how long runs may go on after SIGTERM', whole, 30)

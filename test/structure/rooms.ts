@@ -361,8 +361,17 @@ export const rooms: readonly Room[] = [
     'what is served, to whom, and the methods',
     'contracts session/resume session/link gate host/terms host/hosted host/approvals host host/connection/protocol host/connection/stream',
   ),
-  room('host/connection', 'the session protocol of a served host', 'host/connection/protocol host/connection/server'),
-  room('host/websocket', 'sockets for it', 'contracts base session gate host/terms host host/connection'),
+  room(
+    'host/connection',
+    'the session protocol of a served host',
+    'host/connection/protocol host/connection/stream host/connection/server',
+  ),
+  room(
+    'host/http',
+    'requests of plain HTTP and event streams for it',
+    'contracts/schemas contracts base session/resume session gate host host/connection',
+  ),
+  room('host/websocket', 'sockets for it', 'contracts base session gate host/terms host host/connection host/http'),
   room('embed', 'a host over agents of the runtime, in one program', 'contracts session runtime adapters/adk host'),
   room('cli/terminal', 'the terminal: keys, colours, signals, exit codes', 'contracts'),
   room('cli/editing', 'the line that a person edits, and its history', 'cli/terminal'),
@@ -391,7 +400,7 @@ export const rooms: readonly Room[] = [
   room(
     'entries',
     'the published entries, one file each: which names of the rooms are public',
-    'contracts contracts/schemas session gate runtime testing conformance dispatch adapters/models adapters/stores/common adapters/stores adapters/adk adapters/audit adapters/policy adapters/remote adapters/auto-tools adapters/batteries host',
+    'contracts contracts/schemas session gate runtime testing conformance dispatch adapters/models adapters/stores/common adapters/stores adapters/adk adapters/audit adapters/policy adapters/remote adapters/auto-tools adapters/batteries host host/http',
   ),
   room(
     'entries/peers',

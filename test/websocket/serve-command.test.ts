@@ -12,13 +12,25 @@ import { all, client } from './kit.ts';
 describe('coxswain serve', () => {
   test('serves a module, keeps its token to itself, logs JSON without content, and goes away on SIGTERM', async () => {
     using place = new Place();
-    const running = place.start(['serve', puppet, '--workspace', place.desk, '--port', '0', '--store', 'memory:']);
+    const running = place.start([
+      'serve',
+      puppet,
+      '--workspace',
+      place.desk,
+      '--port',
+      '0',
+      '--store',
+      'memory:',
+      '--http',
+    ]);
     onTestFinished(() => void running.child.kill('SIGKILL'));
     await running.shows('\n');
-    const { url, tokenFile } = JSON.parse(running.stdout);
+    const { url, http, tokenFile } = JSON.parse(running.stdout);
     const token = readFileSync(tokenFile, 'utf8');
     expect(statSync(tokenFile).mode & 0o777).toBe(0o600);
     expect((await fetch(url.replace('ws', 'http').replace('/v1', '/healthz'))).status).toBe(200);
+    const asked = await fetch(`${http}/agents`, { headers: { authorization: `Bearer ${token}` } });
+    expect([asked.status, await asked.json()]).toMatchObject([200, { agents: [{}] }]);
     const remote = await client({ url }, token);
     const session = await remote.open(remote.agents[0]?.name ?? '');
     const events = await all(session.stream('a word that no log shows'));

@@ -23,6 +23,8 @@ export interface ServeFlags extends HostFlags {
   recover?: true;
   /** Port for MCP clients. */
   mcp?: number;
+  /** Plain HTTP and event streams beside the sockets. */
+  http?: true;
 }
 
 /** `coxswain serve`: the agent for hosts, pages and people elsewhere, until it is interrupted. */
@@ -51,6 +53,7 @@ export async function serveCommand(
       ...(people ? { authenticate: ({ token }) => (token === undefined ? undefined : people.get(digest(token))) } : {}),
       ...(flags.allowOrigin ? { allowedOrigins: flags.allowOrigin } : {}),
       ...(flags.allowHost ? { allowedHosts: flags.allowHost } : {}),
+      ...(flags.http ? { http: true } : {}),
       log,
       warn: (message, error) => work.warn(message, error),
     } satisfies ServeOptions & Parameters<typeof serve>[1]);
@@ -59,7 +62,7 @@ export async function serveCommand(
       flags.mcp === undefined ? undefined : await overMcp(path, flags, flags.mcp, version, work, server, people);
     // What starts this command waits for this line. The token itself is in no output.
     process.stdout.write(
-      `${JSON.stringify({ event: 'listening', url: server.url, ...(mcp ? { mcp: mcp.url } : {}), ...(tokenFile === undefined ? {} : { tokenFile }) })}\n`,
+      `${JSON.stringify({ event: 'listening', url: server.url, ...(flags.http ? { http: server.url.replace(/^ws/, 'http') } : {}), ...(mcp ? { mcp: mcp.url } : {}), ...(tokenFile === undefined ? {} : { tokenFile }) })}\n`,
     );
     if (flags.recover) log({ event: 'recovering', sessions: (await work.host.recover()).sessions.length });
     await new Promise<void>((resolve) => {

@@ -3,6 +3,7 @@ export * from './approvals.ts';
 export * from './content.ts';
 export * from './descriptor.ts';
 export * from './events.ts';
+export * from './json-schema.ts';
 export * from './open.ts';
 export * from './policy.ts';
 export * from './protocol.ts';

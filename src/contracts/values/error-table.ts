@@ -31,6 +31,8 @@ export interface ErrorRow {
   readonly exit?: 'usage';
   /** HTTP status of an upgrade that is refused for it; the client makes the code of the status. */
   readonly http?: number;
+  /** HTTP status of a request that is refused so, where it is another than that of its status. */
+  readonly answer?: { readonly [S in StatusCode]?: number };
   /** Code of a WebSocket that is closed for it. Default 1011. */
   readonly close?: number;
   /** Number of the session protocol for a request that is refused so. Default -32000. */
@@ -121,6 +123,7 @@ export const ERROR_TABLE = {
   E_PROTOCOL: {
     ...final('INVALID_ARGUMENT', 'UNIMPLEMENTED', 'FAILED_PRECONDITION'),
     http: 404,
+    answer: { UNIMPLEMENTED: 404 },
     close: CLOSE_CODES.badFrame,
     rpc: {
       INVALID_ARGUMENT: RPC_CODES.invalidParams,
@@ -152,7 +155,11 @@ export const ERROR_TABLE = {
   E_TOOL_DOWNSTREAM_ERROR: final('INTERNAL'),
   E_TOOL_OUTCOME_UNKNOWN: final('FAILED_PRECONDITION'),
   E_TOO_DEEP: final('INVALID_ARGUMENT', 'FAILED_PRECONDITION'),
-  E_TOO_LARGE: final('INVALID_ARGUMENT', 'RESOURCE_EXHAUSTED'),
+  // A request that is too large; an answer that would be.
+  E_TOO_LARGE: {
+    ...final('INVALID_ARGUMENT', 'RESOURCE_EXHAUSTED'),
+    answer: { INVALID_ARGUMENT: 413, RESOURCE_EXHAUSTED: 500 },
+  },
   E_TOOL: final(
     'PERMISSION_DENIED',
     'FAILED_PRECONDITION',
@@ -187,6 +194,31 @@ export function errorRowOf(code: string): ErrorRow | undefined {
 /** The code that an upgrade was refused for, by its HTTP status. */
 export function errorCodeOfHttp(status: number): ErrorCode | undefined {
   return ERROR_CODES.find((code) => errorRowOf(code)?.http === status);
+}
+
+/** HTTP status of an answer, by the status of its error. */
+export const HTTP_STATUSES: Readonly<Record<StatusCode, number>> = {
+  CANCELLED: 499,
+  UNKNOWN: 500,
+  INVALID_ARGUMENT: 400,
+  DEADLINE_EXCEEDED: 504,
+  NOT_FOUND: 404,
+  ALREADY_EXISTS: 409,
+  PERMISSION_DENIED: 403,
+  UNAUTHENTICATED: 401,
+  RESOURCE_EXHAUSTED: 429,
+  FAILED_PRECONDITION: 409,
+  ABORTED: 409,
+  OUT_OF_RANGE: 400,
+  UNIMPLEMENTED: 501,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+  DATA_LOSS: 500,
+};
+
+/** HTTP status of a request that is refused with this error. */
+export function httpStatusOf({ code, status }: { code: string; status: StatusCode }): number {
+  return errorRowOf(code)?.answer?.[status] ?? HTTP_STATUSES[status];
 }
 
 /** Numbers that the Agent Client Protocol has for errors. */

@@ -1,13 +1,38 @@
 export type { Opened, ServerLimits, Transport } from './protocol/index.ts';
-export { DEFAULT_LIMITS, loadProtocol, serverLimits } from './protocol/index.ts';
+export {
+  DEFAULT_LIMITS,
+  isTooDeep,
+  loadProtocol,
+  protocolError,
+  Quota,
+  RateLimit,
+  serverLimits,
+  wireError,
+} from './protocol/index.ts';
 export type {
+  Authenticate,
+  AuthenticationRequest,
+  Authorize,
   ConnectionOptions,
   ExecutorOptions,
   HubOptions,
   Identity,
   OpenSessionParams,
+  RequestHead,
+  RequestSink,
   Served,
   ServedApprovals,
   ServerOptions,
 } from './server/index.ts';
-export { Connection, Hub, servedExecutor, servedHost } from './server/index.ts';
+export {
+  bearerOf,
+  Connection,
+  Gatekeeper,
+  Hub,
+  LOOPBACK_NAMES,
+  RequestCaller,
+  servedExecutor,
+  servedHost,
+} from './server/index.ts';
+export type { Channel, FramePlace, FrameWriter } from './stream/index.ts';
+export { Attachment, BackPressure } from './stream/index.ts';

@@ -1,17 +1,17 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Principal } from '../../contracts/index.ts';
-import type { Identity, ServerLimits } from '../connection/index.ts';
-
-/** What an authenticator is shown of an upgrade. Never log it. */
-export interface AuthenticationRequest {
-  /** Bearer token, wherever it came from; absent where there was none. */
-  token?: string;
-  headers: IncomingHttpHeaders;
-  origin?: string;
-  remoteAddress?: string;
-}
+import type { Authenticate, Authorize, ServerLimits } from '../connection/index.ts';
 
 export interface ServeOptions {
+  /**
+   * An HTTP server of yours: sockets are taken at `basePath` + `/v1`, everything else stays yours, and so do its address
+   * and its end. `port`, `host`, `routes` and `http: true` are for a server that is made here.
+   */
+  server?: Server;
+  /** Path below which the server's own paths are, e.g. `/agents`. Default none. */
+  basePath?: string;
+  /** Plain HTTP and event streams beside the sockets, on the same port: `docs/http.md`. Default false. */
+  http?: boolean | { cors?: boolean | { credentials: boolean } };
   /** Default 0: any free one. */
   port?: number;
   /** Default `127.0.0.1`. Anything that is not loopback needs `authenticate`. */
@@ -20,13 +20,11 @@ export interface ServeOptions {
    * Who is on the other side; undefined: nobody that is known. Absent: one random token, the server's `token`, is
    * accepted as principal `local`, on loopback only.
    */
-  authenticate?: (
-    request: AuthenticationRequest,
-  ) => Principal | Identity | undefined | Promise<Principal | Identity | undefined>;
+  authenticate?: Authenticate;
   /** Whose the server's own token is. Default `local`. */
   principal?: Principal;
   /** Asked before each request; false, or a throw: refused. */
-  authorize?: (principal: Principal, method: string, params: Record<string, unknown>) => boolean | Promise<boolean>;
+  authorize?: Authorize;
   /** Origins of pages that may connect, e.g. `https://app.example`. Default none. */
   allowedOrigins?: readonly string[];
   /** Names that a client may call the server by, without port. Default: loopback names and `host`. */

@@ -1,6 +1,7 @@
 import type { Shape } from '../../session/index.ts';
 import {
   anything,
+  badInput,
   bag,
   checkIs,
   checkOptions,
@@ -16,14 +17,22 @@ import {
   oneOf,
   permissionMode,
   required,
+  text,
 } from '../../session/index.ts';
 import type { ExecutorOptions, ServerOptions } from '../connection/index.ts';
+import { checkBasePath } from '../http/index.ts';
 import type { AgentHost } from '../index.ts';
 import { source } from '../terms/index.ts';
 import type { ServeOptions } from './options.ts';
 
 // Ports and limits have checks of their own.
 const common: Shape<ServeOptions> = {
+  server: { needs: 'a server of node:http', fits: having('on', 'listen').fits },
+  basePath: text,
+  http: {
+    needs: 'true, false or { cors }',
+    fits: (value) => flag.fits(value) || object.fits(value),
+  },
   port: number,
   host: name,
   authenticate: fn,
@@ -66,6 +75,12 @@ export function checkServeExecutor(given: ExecutorOptions, options: ServeOptions
   checkOthers(options, 'serveExecutor: options');
 }
 
-function checkOthers({ principal }: ServeOptions, where: string): void {
+function checkOthers({ principal, server, basePath, http, ...rest }: ServeOptions, where: string): void {
+  if (basePath !== undefined) checkBasePath(basePath, `${where}.basePath`);
+  if (typeof http === 'object') checkOptions<typeof http>(http, `${where}.http`, { cors: anything });
+  const own = (['port', 'host', 'routes'] as const).filter((member) => rest[member] !== undefined);
+  if (server && own.length > 0) {
+    throw badInput(`${where} has server and ${own.join(', ')}; those are for a server that is made here`);
+  }
   if (principal !== undefined) checkPrincipal(principal, `${where}.principal`);
 }

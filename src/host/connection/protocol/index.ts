@@ -2,7 +2,7 @@
 export { Counts } from './counts.ts';
 export { fittingPending, fittingQuestion } from './fitting-requests.ts';
 export { readIncoming } from './incoming.ts';
-export { errorText, noticeText, protocolError, resultText, wireError } from './json-rpc.ts';
+export { errorText, isTooDeep, noticeText, protocolError, resultText, wireError } from './json-rpc.ts';
 export type { ServerLimits } from './limits.ts';
 export { DEFAULT_LIMITS, serverLimits } from './limits.ts';
 export { assertFits, checkParams, loadProtocol, numberOf } from './messages.ts';

@@ -8,6 +8,9 @@ export interface RingEntry {
   readonly joins?: string | undefined;
   /** Of a durable event. */
   readonly cursor?: string | undefined;
+  readonly streamId?: string | undefined;
+  /** It is the end of its stream. */
+  readonly isEnd?: boolean | undefined;
 }
 
 /** The newest frames of a session, bounded in number and size; the log has the rest. */
@@ -60,5 +63,12 @@ export class Ring {
 
   get(offset: number): RingEntry | undefined {
     return offset < this.#first ? undefined : this.#entries[this.#start + offset - this.#first];
+  }
+
+  /** Offset of the frame with the event of this cursor; undefined: it is not kept, or never was. */
+  offsetOf(cursor: string): number | undefined {
+    for (let offset = this.head; offset >= this.#first; offset--)
+      if (this.get(offset)?.cursor === cursor) return offset;
+    return undefined;
   }
 }

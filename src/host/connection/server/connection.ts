@@ -1,4 +1,4 @@
-import type { InitializeResult, ParamsOf, Principal, RpcMethod } from '../../../contracts/index.ts';
+import type { InitializeResult, ParamsOf, Principal } from '../../../contracts/index.ts';
 import {
   CLOSE_CODES,
   CoxswainError,
@@ -21,13 +21,13 @@ import {
   resultText,
   wireError,
 } from '../protocol/index.ts';
-import type { Channel } from '../stream/index.ts';
+import type { Channel, Controller } from '../stream/index.ts';
 import { BackPressure } from '../stream/index.ts';
 import type { Authorize } from './authorize.ts';
-import { assertAllowed } from './authorize.ts';
 import type { Caller } from './caller.ts';
 import type { Hub } from './hub.ts';
-import { largeAnswers, methodNamed } from './methods.ts';
+import { methodNamed } from './methods.ts';
+import { perform } from './perform.ts';
 import { SessionHold } from './session-hold.ts';
 
 /** Who is on the other side, and until when that is believed. */
@@ -57,7 +57,7 @@ const STRANGER_MS = 500;
 const EXPIRED = 'credentials expired; come back with new ones';
 
 /** The protocol over one socket, whatever library it comes from: `spec/PROTOCOL.md`. */
-export class Connection implements Opened, Caller {
+export class Connection implements Opened, Caller, Controller<Channel> {
   readonly hub: Hub;
   readonly transport: Transport;
   /** Sessions that this client holds, by id. */
@@ -106,6 +106,10 @@ export class Connection implements Opened, Caller {
     return this.#state === 'closed';
   }
 
+  get controller(): this {
+    return this;
+  }
+
   close(code: number, reason: string): void {
     if (this.#state === 'closed') return;
     // Whoever has not said who they are holds a place that others wait for.
@@ -121,7 +125,7 @@ export class Connection implements Opened, Caller {
     if (this.#countedFor !== undefined) this.hub.connections.give(this.#countedFor);
     for (const end of this.#endings) end();
     for (const hold of this.holds.values()) {
-      if (this.options.onDisconnect === 'abort' && hold.channel.control.holds(this))
+      if (this.options.onDisconnect === 'abort' && hold.channel.control.holds(this.controller))
         void hold.abort('the client is gone');
       hold.release();
     }
@@ -276,17 +280,7 @@ export class Connection implements Opened, Caller {
 
   #call(method: string, given: unknown): unknown {
     if (method === 'initialize') return this.#initialize(checkParams('initialize', given));
-    const run = methodNamed(method);
-    if (!run) throw protocolError(`there is no method ${JSON.stringify(method.slice(0, 64))}`, 'UNIMPLEMENTED');
-    const checked = checkParams(method as RpcMethod, given);
-    const act = () => {
-      this.assertCurrent();
-      return run(this, checked);
-    };
-    const begin = largeAnswers.has(method) ? () => this.#inTurn(act) : act;
-    const { authorize } = this.options;
-    if (!authorize || method === 'ping' || method === 'session/ack') return begin();
-    return assertAllowed(authorize, this.principal, method, checked, this.hub.options.warn).then(begin);
+    return perform(this, method, given, this.options.authorize, (act) => this.#inTurn(act));
   }
 
   /** One after the other, and no faster than the client reads. */

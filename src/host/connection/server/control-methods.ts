@@ -22,7 +22,7 @@ function controlled<P extends Controlled>(
 ) {
   return (connection: Caller, params: P): Promise<unknown> => {
     const { channel } = connection.held(params.sessionId);
-    channel.control.assert(connection, params.fencingToken);
+    channel.control.assert(connection.controller, params.fencingToken);
     const { key, fencingToken: _, retry: __, ...body } = params as P & { retry?: unknown };
     return connection.hub.during(channel.keys.run(key, body, isInLog, () => act(channel, params, connection)));
   };
@@ -71,7 +71,7 @@ export const controlMethods: Handlers<
   }),
 
   'session/takeControl': (connection, { sessionId }) => ({
-    fencingToken: connection.held(sessionId).channel.control.take(connection),
+    fencingToken: connection.held(sessionId).channel.control.take(connection.controller),
   }),
 };
 

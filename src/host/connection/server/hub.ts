@@ -3,6 +3,7 @@ import { CoxswainError, PROTOCOL_VERSION } from '../../../contracts/index.ts';
 import type { ServerLimits } from '../protocol/index.ts';
 import { Counts, Quota } from '../protocol/index.ts';
 import { Channel, StartPace } from '../stream/index.ts';
+import { RequestControl } from './request-control.ts';
 import type { OpenSessionParams, Served } from './served.ts';
 
 export interface HubOptions {
@@ -19,6 +20,8 @@ export class Hub {
   readonly sessions: Quota;
   readonly counts = new Counts();
   readonly starts: StartPace;
+  /** Requests of plain HTTP, as one of those who may be in control of a session. */
+  readonly requestControl = new RequestControl();
   readonly #channels = new Map<string, Promise<Channel>>();
   #retired = false;
   /** Changes that are under way. */

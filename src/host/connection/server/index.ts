@@ -1,9 +1,14 @@
 /** What is served, to whom, and the methods. */
+export type { Authorize } from './authorize.ts';
 export type { ServerOptions } from './ceiling.ts';
 export type { ConnectionOptions, Identity } from './connection.ts';
 export { Connection } from './connection.ts';
+export type { Authenticate, AuthenticationRequest, RequestHead } from './gatekeeper.ts';
+export { bearerOf, Gatekeeper, LOOPBACK_NAMES } from './gatekeeper.ts';
 export type { HubOptions } from './hub.ts';
 export { Hub } from './hub.ts';
+export type { RequestSink } from './request-caller.ts';
+export { RequestCaller } from './request-caller.ts';
 export type { OpenSessionParams, Served, ServedApprovals } from './served.ts';
 export type { ExecutorOptions } from './served-executor.ts';
 export { servedExecutor } from './served-executor.ts';

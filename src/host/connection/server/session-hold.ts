@@ -5,7 +5,9 @@ import type { Channel, Controller } from '../stream/index.ts';
 import { Attachment } from '../stream/index.ts';
 
 /** A connection that holds sessions. */
-export interface SessionHolder extends Controller<Channel> {
+export interface SessionHolder {
+  /** Who is in control, where this one is: a connection by itself, all requests of a server together. */
+  readonly controller: Controller<Channel>;
   readonly transport: Transport;
   readonly hub: { release(channel: Channel): void };
   /** Its client does not read what it is sent. */
@@ -46,7 +48,7 @@ export class SessionHold {
   }
 
   offer(control: boolean | undefined, token: string | undefined): string | undefined {
-    return this.channel.control.offer(this.#connection, token, control !== false);
+    return this.channel.control.offer(this.#connection.controller, token, control !== false);
   }
 
   detach(): void {
@@ -56,7 +58,7 @@ export class SessionHold {
 
   release(): void {
     this.detach();
-    this.channel.control.leave(this.#connection);
+    this.channel.control.leave(this.#connection.controller);
     this.#connection.hub.release(this.channel);
   }
 

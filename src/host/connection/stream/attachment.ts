@@ -2,15 +2,17 @@ import type { AttachResult } from '../../../contracts/index.ts';
 import type { ClaimedPosition } from '../../../session/resume/index.ts';
 import { joinedDeltas, MAX_JOINED_DELTAS, restartPlace, resumePlace } from '../../../session/resume/index.ts';
 import type { RingEntry, Transport } from '../protocol/index.ts';
-import { noticeText, wireEvent } from '../protocol/index.ts';
+import { wireEvent } from '../protocol/index.ts';
 import type { Channel } from './channel.ts';
+import type { FrameWriter } from './frames.ts';
+import { rpcFrames } from './frames.ts';
 
 /** One watcher of a channel: what it has been sent, what it has acknowledged, and what it can be sent now. */
 export class Attachment {
   readonly channel: Channel;
-  readonly #transport: Transport;
+  readonly #transport: Pick<Transport, 'bufferedAmount' | 'unwritten'>;
   readonly #slow: () => void;
-  readonly #frameStart: string;
+  readonly #frames: FrameWriter;
   #next = 0;
   #acked = 0;
   /** Of the newest durable event that was sent. */
@@ -23,13 +25,16 @@ export class Attachment {
   #stalled: NodeJS.Timeout | undefined;
   #room: (() => void) | undefined;
 
-  constructor(channel: Channel, transport: Transport, slow: () => void) {
+  constructor(
+    channel: Channel,
+    transport: Pick<Transport, 'bufferedAmount' | 'unwritten' | 'send'>,
+    slow: () => void,
+    frames: FrameWriter = rpcFrames(channel, transport),
+  ) {
     this.channel = channel;
     this.#transport = transport;
     this.#slow = slow;
-    const sessionId = JSON.stringify(channel.session.id);
-    const epoch = JSON.stringify(channel.epoch);
-    this.#frameStart = `{"jsonrpc":"2.0","method":"session/event","params":{"sessionId":${sessionId},"epoch":${epoch},`;
+    this.#frames = frames;
   }
 
   /** Where the client is put; {@link begin} sends what it lacks. */
@@ -91,7 +96,8 @@ export class Attachment {
 
   #hasRoom(): boolean {
     const { window, highWaterBytes } = this.channel.options.limits;
-    return this.#next - this.#acked <= window && this.#transport.bufferedAmount < highWaterBytes;
+    const isAhead = this.#frames.isAcknowledged && this.#next - this.#acked > window;
+    return !isAhead && this.#transport.bufferedAmount < highWaterBytes;
   }
 
   #send(entry: RingEntry): void {
@@ -104,22 +110,20 @@ export class Attachment {
       text = joined.text;
       last = first + joined.count - 1;
     }
-    const from = last === first ? '' : `"from":${first},`;
-    const at = entry.at === undefined ? '' : `"at":${entry.at},`;
     this.#next = last + 1;
     if (entry.cursor !== undefined) this.#cursor = entry.cursor;
-    this.#transport.send(`${this.#frameStart}"offset":${last},${from}${at}"event":${text}}}`);
+    const { at, cursor, streamId, isEnd } = entry;
+    this.#frames.event(text, { offset: last, from: last === first ? undefined : first, at, cursor, streamId, isEnd });
   }
 
   /** The ring has gone on without this client: it is told, and gets the durable history instead. */
   async #reset(): Promise<void> {
-    const { epoch, session } = this.channel;
     const { offset, until } = restartPlace(this.channel, this.#cursor);
     this.#isReading = true;
     this.#next = offset + 1;
     this.#acked = offset;
     this.#until = until;
-    this.#transport.send(noticeText('session/reset', { sessionId: session.id, epoch, offset }));
+    this.#frames.notice('session/reset', offset);
     await this.#readHistory();
   }
 
@@ -134,8 +138,7 @@ export class Attachment {
       return;
     }
     if (this.#ended) return;
-    const { epoch, session } = channel;
-    this.#transport.send(noticeText('session/live', { sessionId: session.id, epoch, offset: this.#next - 1 }));
+    this.#frames.notice('session/live', this.#next - 1);
     this.#isReading = false;
     this.pump();
   }
@@ -151,8 +154,10 @@ export class Attachment {
         });
       }
       if (this.#ended) return;
-      this.#transport.send(`${this.#frameStart}"event":${wireEvent(event, options.limits.maxPayload)}}}`);
-      this.#cursor = event.cursor ?? this.#cursor;
+      const { cursor, streamId, type } = event;
+      const isEnd = type === 'stream_end';
+      this.#frames.event(wireEvent(event, options.limits.maxPayload), { cursor, streamId, isEnd });
+      this.#cursor = cursor ?? this.#cursor;
       if (event.cursor === until) return;
     }
   }

@@ -166,6 +166,8 @@ export class Channel {
       cursor: event.cursor,
       at: place?.at,
       joins: place?.joins,
+      streamId: event.streamId,
+      isEnd: event.type === 'stream_end',
     });
     if (event.cursor !== undefined) this.durable = { cursor: event.cursor, offset };
     for (const attachment of this.attachments) attachment.pump();

@@ -3,4 +3,5 @@ export { Attachment } from './attachment.ts';
 export { BackPressure } from './back-pressure.ts';
 export { Channel } from './channel.ts';
 export type { Controller } from './control.ts';
+export type { FramePlace, FrameWriter } from './frames.ts';
 export { StartPace } from './start-pace.ts';

@@ -1,0 +1,8 @@
+/**
+ * Sessions over plain HTTP and event streams, as a `fetch` handler: Node, Hono, Next.js, Bun, Deno, workers.
+ * Stability: experimental.
+ *
+ * @packageDocumentation
+ */
+export type { AuthenticationRequest, HttpHandler, HttpOptions } from '../host/http/index.ts';
+export { createHttp } from '../host/http/index.ts';

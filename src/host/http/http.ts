@@ -1,0 +1,46 @@
+import { inTime, warnOnStderr } from '../../base/index.ts';
+import { MAX_TIMER_MS } from '../../gate/index.ts';
+import { Gatekeeper, Hub, servedHost, serverLimits } from '../connection/index.ts';
+import type { AgentHost } from '../index.ts';
+import { HttpFront } from './front.ts';
+import { checkHttp } from './http-shape.ts';
+import type { HttpHandler, HttpOptions } from './options.ts';
+
+/** Milliseconds that an aborted run has to end. */
+const ABORT_MS = 2000;
+
+/**
+ * Serves a host's sessions over plain HTTP and event streams, as a function from `Request` to `Response`: for Node through
+ * an adapter, for Hono, Next.js, Bun, Deno and workers as it is. `docs/http.md` lists the routes.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
+ */
+export function createHttp(host: AgentHost, options: HttpOptions): HttpHandler {
+  checkHttp(host, options);
+  const warn = options.warn ?? warnOnStderr;
+  const { cors = false } = options;
+  const hub = new Hub(servedHost(host, options.ceiling ?? {}, warn), { limits: serverLimits(options.limits), warn });
+  const front = new HttpFront({
+    hub,
+    gate: new Gatekeeper({ ...options, warn }),
+    basePath: options.basePath ?? '',
+    authorize: options.authorize,
+    cors: typeof cors === 'boolean' ? cors && { credentials: false } : cors,
+    onDisconnect: options.onDisconnect ?? 'continue',
+    others: () => 0,
+    log: options.log ?? (() => {}),
+    warn,
+  });
+  let closing: Promise<void> | undefined;
+  const close = async (deadlineMs: number) => {
+    hub.retire();
+    if (!(await inTime(hub.quiet(), deadlineMs))) await inTime(hub.abort('the server goes away'), ABORT_MS);
+    front.close();
+    await hub.close();
+  };
+  return Object.assign((request: Request) => front.answer({ request }), {
+    close({ deadlineMs = 10_000 }: { deadlineMs?: number } = {}) {
+      closing ??= close(Math.min(deadlineMs, MAX_TIMER_MS));
+      return closing;
+    },
+  });
+}

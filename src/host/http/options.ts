@@ -1,0 +1,42 @@
+import type { Authenticate, Authorize, ServerLimits, ServerOptions } from '../connection/index.ts';
+
+export interface HttpOptions {
+  /**
+   * Who asks; undefined: nobody that is known (401). It is shown the headers, cookies among them, and the bearer token
+   * where there is one; of `remoteAddress`, what the platform says.
+   */
+  authenticate: Authenticate;
+  /** Path below which the routes are, e.g. `/api/agents`. Default none: `/v1/…`. */
+  basePath?: string;
+  /** Asked before each request; false, or a throw: refused. `method` is that of the session protocol. */
+  authorize?: Authorize;
+  /** Origins of pages that may ask, e.g. `https://app.example`; the page of the application too. Default none. */
+  allowedOrigins?: readonly string[];
+  /** Names that a client may call the server by, without port. Default: any, as credentials are asked for. */
+  allowedHosts?: readonly string[];
+  /**
+   * Pages of allowed origins may read the answers where the server has another origin. `credentials`: with cookies.
+   * Default false.
+   */
+  cors?: boolean | { credentials: boolean };
+  /** What clients may ask for beyond messages and answers. */
+  ceiling?: ServerOptions;
+  limits?: Partial<ServerLimits>;
+  /** What becomes of a turn whose `POST …/messages` was answered with its events, when that client goes. Default `continue`. */
+  onDisconnect?: 'continue' | 'abort';
+  /** One entry per refusal and event stream; never content, never credentials. */
+  log?: (entry: { event: string; [field: string]: unknown }) => void;
+  /** Called with what went wrong without consequence. Default: stderr. */
+  warn?: (message: string, error?: unknown) => void;
+}
+
+/** What answers requests, whatever server they come through. */
+export interface HttpHandler {
+  /** Never rejects: what goes wrong is an answer with a status. */
+  (request: Request): Promise<Response>;
+  /**
+   * Takes nothing new, lets what runs finish until the deadline, and ends the event streams, so that their clients come
+   * back. The host stays open.
+   */
+  close(options?: { deadlineMs?: number }): Promise<void>;
+}

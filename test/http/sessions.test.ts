@@ -1,0 +1,279 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
+import { rulePolicy } from '../../src/index.ts';
+import { bot, door, hostOf, notingTool, policyOf, slowTool } from '../host/kit.ts';
+import { client, serving } from '../websocket/kit.ts';
+import { EventReader, fronting, get, isEnd, post, readUntil } from './kit.ts';
+
+const S = '/v1/agents/bot/sessions/s';
+
+async function opened(front: { url: string }, token = 'anna', sessionId = 's') {
+  return post(front, '/v1/agents/bot/sessions', { sessionId, create: true }, { token });
+}
+
+describe('sessions over plain HTTP', () => {
+  test('HTTP-1 HTTP-11 a session is opened, spoken to, read, listed and deleted', async () => {
+    const front = await fronting(hostOf(bot(['hello', 'again'])).host);
+    expect((await get(front, '/v1/agents')).body).toMatchObject({ agents: [{ name: 'bot' }] });
+    expect((await opened(front)).body).toMatchObject({ sessionId: 's', descriptor: { name: 'bot' } });
+    const started = await post(front, `${S}/messages`, { input: 'hi', streamId: 't1' });
+    expect([started.status, started.body]).toEqual([202, { streamId: 't1' }]);
+    const events = await readUntil(await EventReader.open(`${front.url}${S}/events`), isEnd);
+    expect(events.at(-1)).toMatchObject({ type: 'stream_end', reason: 'completed', streamId: 't1' });
+    const page = await get(front, `${S}/events?limit=2`);
+    expect(page.body).toMatchObject({ events: [{}, {}], more: true });
+    expect((await get(front, '/v1/sessions?agent=bot')).body).toMatchObject({ sessions: [{ id: 's' }], more: false });
+    expect((await get(front, S)).body).toMatchObject({ id: 's', state: {} });
+    const gone = await fetch(front.url + S, {
+      method: 'DELETE',
+      headers: { authorization: 'Bearer anna', 'content-type': 'application/json' },
+    });
+    expect(gone.status).toBe(200);
+    expect((await get(front, S)).status).toBe(404);
+    const fresh = await post(front, '/v1/agents/bot/sessions');
+    expect(fresh.body).toMatchObject({ sessionId: expect.stringMatching(/./) });
+  });
+
+  test('HTTP-11 the events of a message are the answer where the client takes them; its stream alone, to its end', async () => {
+    const front = await fronting(hostOf(bot([{ deltas: ['o', 'ne'] }, 'two'])).host);
+    await opened(front);
+    const first = await EventReader.open(`${front.url}${S}/messages`, { body: { input: 'a' } });
+    expect(first.response.headers.get('content-type')).toContain('text/event-stream');
+    const events = await readUntil(first, () => false);
+    expect(events[0]).toMatchObject({ type: 'initialize' });
+    expect(events.at(-1)).toMatchObject({ type: 'stream_end', reason: 'completed' });
+    expect(events.filter((event) => event.type === 'message' && event.partial)).toHaveLength(2);
+    const second = await readUntil(
+      await EventReader.open(`${front.url}${S}/messages`, { body: { input: 'b' } }),
+      () => false,
+    );
+    expect(new Set(second.map(({ streamId }) => streamId)).size).toBe(1);
+    expect(JSON.stringify(second)).toContain('two');
+    expect(JSON.stringify(second)).not.toContain('"one"');
+  });
+
+  test('HTTP-10 a key is done once: the same answer, a conflict for another body, and its events for who asks again', async () => {
+    const { host } = hostOf(bot(['one', 'two']));
+    const front = await fronting(host);
+    await opened(front);
+    const headers = { 'idempotency-key': 'k1' };
+    const first = await readUntil(
+      await EventReader.open(`${front.url}${S}/messages`, { body: { input: 'a' }, headers }),
+      isEnd,
+    );
+    const again = await readUntil(
+      await EventReader.open(`${front.url}${S}/messages`, { body: { input: 'a' }, headers }),
+      isEnd,
+    );
+    const ids = (events: typeof first) => events.filter(({ cursor }) => cursor !== undefined).map(({ id }) => id);
+    expect(ids(again)).toEqual(ids(first));
+    expect((await post(front, `${S}/messages`, { input: 'a' }, { headers })).body).toEqual({ streamId: 'k1' });
+    const other = await post(front, `${S}/messages`, { input: 'b' }, { headers });
+    expect([other.status, other.body]).toMatchObject([409, { error: { code: 'E_IDEMPOTENCY_CONFLICT' } }]);
+    const { events } = (await get(front, `${S}/events`)).body as { events: { type: string }[] };
+    expect(events.filter(({ type }) => type === 'stream_end').length).toBeLessThanOrEqual(1);
+    await readUntil(await EventReader.open(`${front.url}${S}/messages`, { body: { input: 'b' } }), isEnd);
+    // Of a stream that is not the newest: what is stored of it, and its end.
+    const late = await readUntil(
+      await EventReader.open(`${front.url}${S}/messages`, { body: { input: 'a' }, headers }),
+      () => false,
+    );
+    expect(ids(late)).toEqual(ids(first));
+  });
+
+  test('HTTP-11 a client that goes does not end the turn, unless it says so', async () => {
+    for (const [query, reason] of [
+      ['', 'completed'],
+      ['?abort-on-disconnect=true', 'aborted'],
+    ] as const) {
+      const slow = slowTool('slow');
+      const front = await fronting(
+        hostOf(bot([{ calls: [['slow', {}]] }, 'done']), { tools: [slow.tool], policy: policyOf({}) }).host,
+      );
+      await opened(front);
+      const reader = await EventReader.open(`${front.url}${S}/messages${query}`, { body: { input: 'go' } });
+      await slow.started;
+      reader.close();
+      const watcher = await EventReader.open(`${front.url}${S}/events`);
+      if (query === '') slow.finish('late');
+      const events = await readUntil(watcher, isEnd);
+      expect(events.at(-1)).toMatchObject({ reason });
+      slow.finish('late');
+    }
+  });
+
+  test('HTTP-7 pending, respond, steer, update and abort do what they do over a connection', async () => {
+    const ask = notingTool('pay');
+    const slow = slowTool('slow');
+    const { host } = hostOf(bot([{ calls: [['pay', { n: 1 }]] }, { calls: [['slow', {}]] }, 'done']), {
+      tools: [ask.tool, slow.tool],
+      policy: policyOf({ pay: 'ask' }),
+    });
+    const front = await fronting(host);
+    await opened(front);
+    await readUntil(await EventReader.open(`${front.url}${S}/messages`, { body: { input: 'go' } }), isEnd);
+    const { pending } = (await get(front, `${S}/pending`)).body as { pending: { requestId: string }[] };
+    expect(pending).toHaveLength(1);
+    const requestId = pending[0]?.requestId;
+    const forged = { kind: 'approve', by: { id: 'boss' } };
+    const settled = await post(front, `${S}/respond`, { requestId, answer: forged });
+    expect(settled.body).toMatchObject({ status: 'settled', by: 'anna' });
+    const again = await post(front, `${S}/respond`, { requestId, answer: { kind: 'approve' } });
+    expect(again.body).toMatchObject({ status: 'already_settled' });
+    await post(front, `${S}/messages`, { input: { kind: 'continue' } });
+    await slow.started;
+    expect((await post(front, `${S}/steer`, { data: { content: 'hurry' } })).body).toMatchObject({
+      disposition: 'current_turn',
+    });
+    expect((await post(front, `${S}/update`, { config: { permissionMode: 'plan' } })).status).toBe(200);
+    const busy = await post(front, `${S}/messages`, { input: 'more' });
+    expect([busy.status, busy.body]).toMatchObject([409, { error: { code: 'E_SESSION_BUSY', retryable: true } }]);
+    expect((await post(front, `${S}/abort`, { target: { reason: 'enough' } })).status).toBe(200);
+    slow.finish('late');
+    const { events } = (await get(front, `${S}/events`)).body as { events: { type: string; reason?: string }[] };
+    expect(events.at(-1)).toMatchObject({ type: 'stream_end', reason: 'aborted' });
+  });
+
+  test('HTTP-8 sessions of somebody else are not there, whatever is asked of them', async () => {
+    const slow = slowTool('slow');
+    const front = await fronting(
+      hostOf(bot([{ calls: [['slow', {}]] }, 'x']), { tools: [slow.tool], policy: policyOf({}) }).host,
+    );
+    await opened(front);
+    await post(front, `${S}/messages`, { input: 'go' });
+    await slow.started;
+    const mallory = { token: 'mallory' };
+    const tries = await Promise.all([
+      get(front, `${S}/events`, mallory),
+      get(front, `${S}/pending`, mallory),
+      get(front, S, mallory),
+      post(front, `${S}/messages`, { input: 'x', userId: 'anna', principal: { id: 'anna' } }, mallory),
+      post(front, `${S}/abort`, {}, mallory),
+      post(front, `${S}/steer`, { data: { content: 'x' }, sessionId: 's', agent: 'bot' }, mallory),
+      post(front, `${S}/control`, {}, mallory),
+      post(front, `${S}/respond`, { requestId: 'c', answer: { kind: 'approve' } }, mallory),
+    ]);
+    expect(tries.map(({ status, body }) => [status, (body as { error: { code: string } }).error.code])).toEqual(
+      tries.map(() => [404, 'E_SESSION_NOT_FOUND']),
+    );
+    expect((await get(front, '/v1/sessions', mallory)).body).toEqual({ sessions: [], more: false });
+    slow.finish('done');
+  });
+
+  test('HTTP-9 control: taken by a change where nobody has it, refused beside a connection that has it, taken over', async () => {
+    const { host } = hostOf(bot(['one', 'two', 'three']));
+    const server = await serving(host, { http: true });
+    const front = { url: server.url.replace('ws', 'http').replace('/v1', '') };
+    const remote = await client(server);
+    const session = await remote.open('bot', { sessionId: 's', create: true });
+    const refused = await post(front, `${S}/messages`, { input: 'hi' });
+    expect([refused.status, refused.body]).toMatchObject([409, { error: { code: 'E_CONTROL_LOST' } }]);
+    const taken = await post(front, `${S}/control`);
+    const { fencingToken } = taken.body as { fencingToken: string };
+    expect(fencingToken).toMatch(/./);
+    await expect(session.steer({ content: 'x' })).rejects.toMatchObject({ code: 'E_CONTROL_LOST' });
+    expect((await post(front, `${S}/messages`, { input: 'hi', fencingToken })).status).toBe(202);
+    const stale = await post(front, `${S}/steer`, { data: { content: 'x' }, fencingToken: 'old' });
+    expect([stale.status, stale.body]).toMatchObject([409, { error: { code: 'E_CONTROL_LOST' } }]);
+  });
+
+  test('HTTP-15 approvals of other people are listed, watched and decided, by whom policy names alone', async () => {
+    const pay = notingTool('pay');
+    const { host } = hostOf(bot([{ calls: [['pay', { n: 1 }]] }, 'paid']), {
+      tools: [pay.tool],
+      policy: rulePolicy([
+        { id: 'r', tool: 'pay', outcome: 'ask', approvers: { roles: ['boss'], notRequester: true } },
+      ]),
+    });
+    const front = await fronting(host);
+    await opened(front);
+    const questions = await EventReader.open(`${front.url}/v1/approvals`, { token: 'bert:boss' });
+    await readUntil(await EventReader.open(`${front.url}${S}/messages`, { body: { input: 'go' } }), isEnd);
+    for await (const { event, data } of questions) {
+      if (event !== 'approval') continue;
+      expect(JSON.parse(data)).toMatchObject({ userId: 'anna', request: { name: 'pay' } });
+      break;
+    }
+    expect((await get(front, '/v1/approvals')).body).toEqual({ approvals: [] });
+    const listed = (await get(front, '/v1/approvals', { token: 'bert:boss' })).body as {
+      approvals: { request: { requestId: string } }[];
+    };
+    const requestId = listed.approvals[0]?.request.requestId;
+    const own = await post(front, '/v1/approvals/decide', { requestId, answer: { kind: 'approve' } });
+    expect([own.status, own.body]).toMatchObject([403, { error: { code: 'E_NOT_APPROVER' } }]);
+    expect(pay.runs).toEqual([]);
+    const watcher = await EventReader.open(`${front.url}${S}/events?history=false`);
+    const yes = await post(
+      front,
+      '/v1/approvals/decide',
+      { requestId, answer: { kind: 'approve', by: { id: 'anna' } } },
+      { token: 'bert:boss' },
+    );
+    expect(yes.body).toMatchObject({ status: 'settled', by: 'bert' });
+    const events = await readUntil(watcher, isEnd);
+    expect(events.at(-1)).toMatchObject({ reason: 'completed' });
+    expect(pay.runs).toHaveLength(1);
+  });
+
+  test('HTTP-7 the ceiling and authorize hold as over a connection', async () => {
+    const { host } = hostOf(bot(['x']));
+    const asked: string[] = [];
+    const front = await fronting(host, {
+      authorize: (_who, method) => {
+        asked.push(method);
+        return method !== 'session/abort';
+      },
+    });
+    await opened(front);
+    const options = { input: 'x', options: { permissionMode: 'autonomous' } };
+    expect(await post(front, `${S}/messages`, options)).toMatchObject({
+      status: 403,
+      body: { error: { code: 'E_CEILING' } },
+    });
+    expect(await post(front, `${S}/messages`, { input: 'x', options: { model: 'other' } })).toMatchObject({
+      status: 403,
+    });
+    expect(await post(front, `${S}/update`, { config: { config: { a: 1 } } })).toMatchObject({ status: 403 });
+    expect(await post(front, '/v1/agents/bot/sessions', { state: { a: 1 } })).toMatchObject({ status: 403 });
+    expect(await post(front, '/v1/agents/bot/sessions', { snapshot: {} })).toMatchObject({ status: 403 });
+    expect(await post(front, `${S}/abort`)).toMatchObject({ status: 403, body: { error: { code: 'E_FORBIDDEN' } } });
+    expect(asked).toContain('session/open');
+    expect(asked).toContain('session/stream');
+  });
+
+  test('HTTP-20 a server that is restarted in the middle of an approval goes on from SQLite', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'coxswain-http-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const pay = notingTool('pay');
+    const paid = door();
+    const begin = async (script: Parameters<typeof bot>[0]) => {
+      const store = openSqlite(join(folder, 'log.db'));
+      const { host } = hostOf(bot(script), { store, tools: [pay.tool], policy: policyOf({ pay: 'ask' }) });
+      const front = await fronting(host);
+      return { front, store };
+    };
+    const one = await begin([{ calls: [['pay', {}]] }]);
+    await opened(one.front);
+    const reader = await EventReader.open(`${one.front.url}${S}/events`);
+    await post(one.front, `${S}/messages`, { input: 'go' });
+    const before = await readUntil(reader, isEnd);
+    expect(before.at(-1)).toMatchObject({ reason: 'input_required' });
+    await one.front.close();
+    const two = await begin(['paid']);
+    const back = await EventReader.open(`${two.front.url}${S}/events`, { lastId: reader.lastId });
+    const { pending } = (await get(two.front, `${S}/pending`)).body as { pending: { requestId: string }[] };
+    const answer = { requestId: pending[0]?.requestId, answer: { kind: 'approve' } };
+    expect((await post(two.front, `${S}/respond`, answer)).body).toMatchObject({ status: 'settled' });
+    expect((await post(two.front, `${S}/messages`, { input: { kind: 'continue' } })).status).toBe(202);
+    const after = await readUntil(back, (event) => isEnd(event) && event.streamId !== before.at(-1)?.streamId);
+    expect(after.at(-1)).toMatchObject({ reason: 'completed' });
+    expect(pay.runs).toHaveLength(1);
+    const { events } = (await get(two.front, `${S}/events?limit=1000`)).body as { events: { id: string }[] };
+    const seen = [...before, ...after].filter(({ cursor }) => cursor !== undefined).map(({ id }) => id);
+    expect(seen).toEqual(events.map(({ id }) => id));
+    paid.open();
+  });
+});
