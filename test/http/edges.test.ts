@@ -291,6 +291,21 @@ describe('beside the sockets', () => {
   });
 });
 
+test('HTTP-16 an event stream that is refused takes no place', async () => {
+  const opened: string[] = [];
+  const front = await fronting(hostOf(bot(['x'])).host, {
+    authorize: (_who, method) => method !== 'approvals/watch',
+    limits: { maxConnectionsPerPrincipal: 1 },
+    log: ({ event }) => opened.push(event),
+  });
+  await open(front);
+  for (let n = 0; n < 3; n++) {
+    expect((await EventReader.open(`${front.url}/v1/approvals`)).response.status).toBe(403);
+  }
+  expect(opened.filter((event) => event === 'stream_closed')).toHaveLength(3);
+  expect((await EventReader.open(`${front.url}${S}/events`)).response.status).toBe(200);
+});
+
 test('HTTP-7 a failure that is no refusal says nothing of itself', async () => {
   const { host } = hostOf(bot(['x']));
   const warnings: unknown[] = [];

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/index.ts';
-import type { HttpHandler, HttpOptions } from '../../src/host/http/index.ts';
+import type { HttpOptions } from '../../src/host/http/index.ts';
 import { createHttp } from '../../src/host/http/index.ts';
 import { answerNode } from '../../src/host/websocket/node-http.ts';
 import type { AgentHost } from '../../src/index.ts';
@@ -11,7 +11,7 @@ import { byName } from '../websocket/kit.ts';
 
 export interface Front {
   readonly url: string;
-  readonly handler: HttpHandler;
+  readonly handler: ReturnType<typeof createHttp>;
   close(): Promise<void>;
 }
 

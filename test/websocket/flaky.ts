@@ -11,7 +11,7 @@ export interface Flaky {
 }
 
 /** A network that loses a connection after so many frames, whichever way they go: in the air, unanswered. */
-export function flaky(plan: Iterable<number>): Flaky {
+export function flaky(plan: Iterable<number>, Socket: WebSocketClass = WebSocket as unknown as WebSocketClass): Flaky {
   const left = plan[Symbol.iterator]();
   let made = 0;
   let current: FlakySocket | undefined;
@@ -21,7 +21,7 @@ export function flaky(plan: Iterable<number>): Flaky {
     onmessage: WebSocketLike['onmessage'] = null;
     onclose: WebSocketLike['onclose'] = null;
     onerror: WebSocketLike['onerror'] = null;
-    readonly #socket: WebSocket;
+    readonly #socket: WebSocketLike;
     /** Frames until it is lost; the handshake (initialize, its answer) is spared. */
     #frames: number;
     #lost = false;
@@ -30,14 +30,14 @@ export function flaky(plan: Iterable<number>): Flaky {
       made++;
       const next = left.next();
       this.#frames = next.done ? Number.POSITIVE_INFINITY : next.value + 2;
-      this.#socket = new WebSocket(url, protocols);
+      this.#socket = new Socket(url, protocols);
       current = this;
-      this.#socket.onopen = (event) => this.onopen?.(event as never);
+      this.#socket.onopen = (event) => this.onopen?.(event);
       this.#socket.onmessage = (event) => {
-        if (this.#passes()) this.onmessage?.(event as never);
+        if (this.#passes()) this.onmessage?.(event);
       };
       this.#socket.onclose = (event) => {
-        if (!this.#lost) this.onclose?.(event as never);
+        if (!this.#lost) this.onclose?.(event);
       };
       this.#socket.onerror = () => {};
     }

@@ -84,7 +84,7 @@ describe('the upgrade', () => {
     expect(fresh.principal).toEqual({ id: 'bert' });
   });
 
-  test.each(['nonsense', 'http://127.0.0.1/v1', 'ws://127.0.0.1/v1?token=sesame', 'ws://anna:sesame@127.0.0.1/v1', ''])(
+  test.each(['nonsense', 'ftp://127.0.0.1/v1', 'ws://127.0.0.1/v1?token=sesame', 'ws://anna:sesame@127.0.0.1/v1', ''])(
     'WS-5 an address that is none is refused before anything is sent, and not repeated: %s',
     async (url) => {
       const error = await connect(url, { token: 'x' }).catch((thrown: unknown) => thrown);

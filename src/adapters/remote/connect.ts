@@ -32,7 +32,7 @@ export interface RemoteHost extends AsyncDisposable {
 }
 
 /**
- * Connects to a server of agents. What it gives are AgentSessions; a lost connection is made again by itself.
+ * Connects to a server of agents, over WebSocket (`ws:`, `wss:`) or plain HTTP (`http:`, `https:`). What it gives are AgentSessions; a lost connection is made again by itself.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`, `UNAUTHENTICATED / E_UNAUTHENTICATED`, `PERMISSION_DENIED /
  *   E_FORBIDDEN`, `RESOURCE_EXHAUSTED / E_RATE_LIMIT`, `UNAVAILABLE / E_CONNECTION_LOST`
  * @example

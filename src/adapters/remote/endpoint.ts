@@ -1,14 +1,15 @@
 import type { InitializeResult } from '../../contracts/index.ts';
 import { CoxswainError, errorCodeOfHttp, PROTOCOL_PATH } from '../../contracts/index.ts';
 
+const SCHEMES: ReadonlySet<string> = new Set(['ws:', 'wss:', 'http:', 'https:']);
+
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for what is no address of a server */
 export function assertEndpoint(url: string): void {
-  const form = `it is ws://host:port${PROTOCOL_PATH} or wss://host${PROTOCOL_PATH}`;
+  const form = `it is ws://host:port${PROTOCOL_PATH} or wss://host${PROTOCOL_PATH}, or begins with http:// or https://`;
   // What is given is not repeated: it may hold a token.
   if (!URL.canParse(url)) throw bad(`the address of the server cannot be read; ${form}`);
   const { protocol, search, hash, username, password } = new URL(url);
-  if (protocol !== 'ws:' && protocol !== 'wss:')
-    throw bad(`the address of the server begins with ${protocol}; ${form}`);
+  if (!SCHEMES.has(protocol)) throw bad(`the address of the server begins with ${protocol}; ${form}`);
   if (search !== '' || hash !== '' || username !== '' || password !== '') {
     throw bad(`the address of the server holds more than a place; ${form}, and a token goes into token or getToken`);
   }

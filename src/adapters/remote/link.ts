@@ -11,6 +11,8 @@ import {
 import { backoffMs } from './backoff.ts';
 import { base64url } from './base64url.ts';
 import { assertWelcome, whyRefused } from './endpoint.ts';
+import type { SocketWithReason } from './http-socket.ts';
+import { HttpSocket } from './http-socket.ts';
 import { asLost, connectionLost, errorOf, refused, unreached } from './link-errors.ts';
 import type { ConnectOptions, LinkState, WebSocketClass, WebSocketLike } from './options.ts';
 import { noticeText, requestText } from './outgoing.ts';
@@ -160,8 +162,7 @@ export class Link {
     this.#change('connecting');
     const token = this.#options.token ?? (await this.#options.getToken?.());
     const protocols = [SUBPROTOCOL, ...(token === undefined ? [] : [BEARER_PREFIX + base64url(token)])];
-    const Socket = this.#options.WebSocket ?? (globalThis.WebSocket as unknown as WebSocketClass);
-    const socket = new Socket(this.#url, protocols);
+    const socket: SocketWithReason = new (this.#socketClass())(this.#url, protocols);
     const isFirst = this.#lostAt === undefined;
     const timeoutMs = Math.min(this.#options.connectTimeoutMs ?? 10_000, MAX_TIMER_MS);
     let isOpen = false;
@@ -189,13 +190,22 @@ export class Link {
         const why = `closed with ${event.code}${event.reason ? ` (${event.reason})` : ''}`;
         if (isOpen) settle(() => reject(connectionLost(`the connection was ${why}`)));
         else {
-          void whyRefused(this.#url, token, timeoutMs).then((error) =>
-            settle(() => reject(error ?? unreached(this.#url, why))),
-          );
+          const asked = this.#isHttp ? Promise.resolve(socket.refusal) : whyRefused(this.#url, token, timeoutMs);
+          void asked.then((error) => settle(() => reject(error ?? unreached(this.#url, why))));
         }
         if (this.#socket === socket) this.#closed(event.code, why);
       }) as never;
     });
+  }
+
+  get #isHttp(): boolean {
+    return this.#url.startsWith('http');
+  }
+
+  #socketClass(): WebSocketClass {
+    const { WebSocket } = this.#options;
+    if (WebSocket) return WebSocket;
+    return this.#isHttp ? HttpSocket : (globalThis.WebSocket as unknown as WebSocketClass);
   }
 
   async #begin(socket: WebSocketLike, isFirst: boolean): Promise<void> {

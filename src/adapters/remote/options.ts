@@ -18,7 +18,7 @@ export interface ConnectOptions {
   /** A token, asked for at each connection; sent as a subprotocol, never in the URL. */
   getToken?: () => string | Promise<string>;
   token?: string;
-  /** Default the platform's. */
+  /** Default the platform's; for an address with `http:` requests and an event stream. */
   WebSocket?: WebSocketClass;
   /** Milliseconds until a connection counts as failed. Default 10,000. */
   connectTimeoutMs?: number;

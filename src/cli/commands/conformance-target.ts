@@ -26,14 +26,14 @@ export function isModule([first = '', ...more]: readonly string[]): boolean {
 }
 
 /**
- * What the words after `coxswain conformance` mean: a WebSocket address, a module, or a command with its arguments.
+ * What the words after `coxswain conformance` mean: the address of a server, a module, or a command with its arguments.
  * @throws CoxswainError `INVALID_ARGUMENT / E_USAGE`
  */
 export async function findTarget(words: readonly string[], options: TargetOptions): Promise<ConformanceTarget> {
   const [first = '', ...more] = words;
-  if (first === '') throw usageError('name a module, a ws:// address, or a command after --');
+  if (first === '') throw usageError('name a module, a ws:// or http:// address, or a command after --');
   if (more.length > 0) return command(words, options);
-  if (/^wss?:\/\//.test(first)) return targetOfUrl(first, options);
+  if (/^(ws|http)s?:\/\//.test(first)) return targetOfUrl(first, options);
   if (MODULE.test(first) && existsSync(first)) return targetOfModule(first, options);
   if (MODULE.test(first)) throw usageError(`there is no module ${first}; to start a command, write it after --`);
   if (existsSync(first) && statSync(first).isDirectory())

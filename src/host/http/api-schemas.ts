@@ -1,7 +1,7 @@
 type Json = Readonly<Record<string, unknown>>;
 
 /** Bodies. */
-export type Taken = 'OpenSession' | 'Message' | 'Respond' | 'Steer' | 'Update' | 'Abort' | 'Decide';
+export type Taken = 'OpenSession' | 'Message' | 'Respond' | 'Steer' | 'Update' | 'Abort' | 'Decide' | 'Messages';
 
 /** Answers. */
 export type Given =
@@ -47,7 +47,9 @@ const object = (properties: Record<string, Json>, optional: readonly string[] = 
 const flag = { type: 'boolean' };
 
 /** Schemas of answers that no message of the session protocol has by itself. */
-const answers: Readonly<Record<Exclude<Given, 'Settlement'> | 'OpenApproval' | 'Error', Json>> = {
+const answers: Readonly<
+  Record<Exclude<Given, 'Settlement'> | 'OpenApproval' | 'Error' | 'Messages' | 'ProtocolMessage', Json>
+> = {
   AgentList: object({ agents: listOf('AgentDescriptor') }),
   SessionList: object({ sessions: listOf('SessionSummary'), more: flag }),
   OpenedSession: object({ sessionId: text, descriptor: refTo('AgentDescriptor'), cursor: text }, ['cursor']),
@@ -61,6 +63,8 @@ const answers: Readonly<Record<Exclude<Given, 'Settlement'> | 'OpenApproval' | '
   Control: object({ fencingToken: text }),
   ApprovalList: object({ approvals: listOf('OpenApproval') }),
   OpenApproval: object({ agent: text, userId: text, request: refTo('OpenRequest') }),
+  Messages: object({ messages: listOf('ProtocolMessage') }),
+  ProtocolMessage: object({ jsonrpc: { const: '2.0' } }),
   Error: object({
     error: object({ code: text, status: text, message: text, retryable: flag, details: { type: 'object' } }, [
       'details',
@@ -73,7 +77,7 @@ export async function apiSchemas(): Promise<Record<string, object>> {
   const contracts = await import('../../contracts/schemas/index.ts');
   const { rpcParams } = contracts;
   const path = { sessionId: true, key: true } as const;
-  const bodies: Record<Taken, Parameters<typeof contracts.jsonSchemasOf>[0][string]> = {
+  const bodies: Record<Exclude<Taken, 'Messages'>, Parameters<typeof contracts.jsonSchemasOf>[0][string]> = {
     OpenSession: rpcParams['session/open'].omit({
       agent: true,
       attach: true,

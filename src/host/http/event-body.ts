@@ -1,3 +1,4 @@
+import { SUBPROTOCOL } from '../../contracts/index.ts';
 import type { Transport } from '../connection/index.ts';
 
 const encoder = new TextEncoder();
@@ -8,7 +9,9 @@ const RETRY_MS = 1000;
 export interface EventBodyOptions {
   /** Milliseconds between comments on a quiet stream, so that proxies keep it. */
   keepAliveMs: number;
-  /** Milliseconds that a reader has to take the last words, before it is cut off. */
+  /** Milliseconds that a reader has to take what is left, before it is cut off. */
+  stallMs: number;
+  /** The same, where it is to come back or is closed. */
   closeMs: number;
   /** The reader is gone, or has been sent the end. Called once. */
   over(isGone: boolean): void;
@@ -19,7 +22,7 @@ export interface EventBodyOptions {
  * so that whoever writes can wait; nothing is queued beside that.
  */
 export class EventBody implements Transport {
-  readonly protocol = 'text/event-stream';
+  readonly protocol: string = SUBPROTOCOL;
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
   readonly #options: EventBodyOptions;
   #controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
@@ -32,6 +35,8 @@ export class EventBody implements Transport {
   #isEnding = false;
   #isOver = false;
   readonly #drained: (() => void)[] = [];
+  #listener: (text: string) => void = () => {};
+  #paused: PromiseWithResolvers<void> | undefined;
   readonly #pulse: ReturnType<typeof setInterval>;
 
   constructor(options: EventBodyOptions) {
@@ -85,17 +90,17 @@ export class EventBody implements Transport {
     this.#waiting = [];
     this.#size = 0;
     this.write(`event: reconnect\ndata: ${JSON.stringify({ reason })}\n\n`);
-    this.finish();
+    this.finish(this.#options.closeMs);
   }
 
   /** As a close of the session protocol. */
   close(code: number, reason: string): void {
     this.write(`event: close\ndata: ${JSON.stringify({ code, reason })}\n\n`);
-    this.finish();
+    this.finish(this.#options.closeMs);
   }
 
   /** Nothing more comes. */
-  finish(): void {
+  finish(patienceMs: number = this.#options.stallMs): void {
     if (this.#isEnding || this.#isOver) return;
     this.#isEnding = true;
     if (this.#isAsked) {
@@ -108,15 +113,34 @@ export class EventBody implements Transport {
         if (this.#isOver) return;
         this.#end(true);
         this.#controller?.error(new Error('the reader of an event stream did not take its end'));
-      }, this.#options.closeMs),
+      }, patienceMs),
     );
   }
 
-  pause(): void {}
+  /** What the client sends waits, and its request with it. */
+  pause(): void {
+    this.#paused ??= Promise.withResolvers();
+  }
 
-  resume(): void {}
+  resume(): void {
+    this.#paused?.resolve();
+    this.#paused = undefined;
+  }
 
-  onMessage(): void {}
+  onMessage(listener: (text: string) => void): void {
+    this.#listener = listener;
+  }
+
+  /** A message of the client, which came by a request of its own. */
+  async receive(text: string): Promise<void> {
+    await this.#paused?.promise;
+    this.#listener(text);
+  }
+
+  /** Nobody reads it. */
+  leave(): void {
+    this.#end(true);
+  }
 
   onDrain(listener: () => void): void {
     this.#drained.push(listener);
@@ -150,6 +174,7 @@ export class EventBody implements Transport {
     this.#waiting = [];
     this.#size = 0;
     clearInterval(this.#pulse);
+    this.resume();
     this.#options.over(isGone);
   }
 }

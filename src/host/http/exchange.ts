@@ -20,6 +20,10 @@ export interface HttpExchange {
   readonly wantsEvents: boolean;
   /** Whether a turn ends with the client whose request began it. */
   readonly onDisconnect: 'continue' | 'abort';
+  /** Begins a connection of the session protocol. @throws CoxswainError `E_RATE_LIMIT`, `E_CONNECTION_LOST` */
+  connect(): EventBody;
+  /** Messages for a connection of the caller. */
+  deliver(connection: string, messages: unknown): Promise<void>;
   /** The answer is an event stream from now on. @throws CoxswainError `E_RATE_LIMIT`, `E_CONNECTION_LOST` */
   open(over?: (isGone: boolean) => void): EventBody;
 }

@@ -9,6 +9,7 @@ import {
   RateLimit,
   RequestCaller,
 } from '../connection/index.ts';
+import { HttpConnections } from './connections.ts';
 import type { Cors } from './cors.ts';
 import { corsHeaders, preflight } from './cors.ts';
 import { EventBody } from './event-body.ts';
@@ -46,6 +47,7 @@ export class HttpFront {
   readonly #options: FrontOptions;
   readonly #bodies = new Set<EventBody>();
   readonly #requests: Quota;
+  readonly #connections: HttpConnections;
   readonly #rates = new Map<string, RateLimit>();
   #unidentified = 0;
   #isClosing = false;
@@ -53,6 +55,7 @@ export class HttpFront {
   constructor(options: FrontOptions) {
     this.#options = options;
     this.#requests = new Quota(options.hub.options.limits.maxRequests, 'requests unanswered');
+    this.#connections = new HttpConnections(options);
   }
 
   /** Event streams that are open. */
@@ -92,9 +95,15 @@ export class HttpFront {
     }
   }
 
+  /** Nothing new is taken; what runs may go on until the deadline. */
+  retire(deadlineMs: number): void {
+    this.#connections.goAway(deadlineMs);
+  }
+
   /** From now on every event stream ends, so that its client comes back. */
   close(): void {
     this.#isClosing = true;
+    this.#connections.close();
     for (const body of [...this.#bodies]) body.reconnect('the server goes away');
   }
 
@@ -154,6 +163,8 @@ export class HttpFront {
   ): Promise<Response> {
     const { hub, authorize, onDisconnect } = this.#options;
     const { id } = identity.principal;
+    const { maxPayload, stallMs } = hub.options.limits;
+    const bodyLimits = { maxPayload: maxPayload + (route.envelope ?? 0), stallMs };
     this.#requests.take(id);
     let body: EventBody | undefined;
     let pressure: BackPressure | undefined;
@@ -170,11 +181,16 @@ export class HttpFront {
         caller,
         path,
         query,
-        body: request.method === 'POST' ? await readBody(request, hub.options.limits) : {},
+        body: request.method === 'POST' ? await readBody(request, bodyLimits) : {},
         key: keyOf(request),
         lastEventId: request.headers.get('last-event-id') ?? query.get('after'),
         wantsEvents: takesEvents(request),
         onDisconnect,
+        connect: () => {
+          body = this.#connections.begin(identity, (over) => this.#body(id, over));
+          return body;
+        },
+        deliver: (connection, messages) => this.#connections.deliver(connection, id, messages),
         open: (over) => {
           const made = this.#open(caller, (isGone) => {
             pressure?.release();
@@ -186,6 +202,10 @@ export class HttpFront {
           return made;
         },
       });
+    } catch (error) {
+      // It is answered with the error instead.
+      body?.leave();
+      throw error;
     } finally {
       this.#requests.give(id);
       request.signal.removeEventListener('abort', leave);
@@ -194,26 +214,41 @@ export class HttpFront {
   }
 
   #open(caller: RequestCaller, over: (isGone: boolean) => void): EventBody {
-    const { hub, log, others } = this.#options;
-    const { limits } = hub.options;
+    const { hub } = this.#options;
     const { id } = caller.principal;
-    if (this.#isClosing || this.#bodies.size + others() >= limits.maxConnections) throw this.#full();
     hub.connections.take(id);
-    const body = new EventBody({
-      keepAliveMs: limits.heartbeatMs,
-      closeMs: limits.closeMs,
-      over: (isGone) => {
-        this.#bodies.delete(body);
+    try {
+      const body = this.#body(id, (isGone) => {
         hub.connections.give(id);
         stop();
         over(isGone);
         caller.end();
-        log({ event: 'stream_closed', principal: id, gone: isGone });
+      });
+      const stop = endOn(caller.expiresAt, () => body.reconnect('credentials expired'));
+      return body;
+    } catch (error) {
+      hub.connections.give(id);
+      throw error;
+    }
+  }
+
+  /** @throws CoxswainError `UNAVAILABLE / E_CONNECTION_LOST` where there is no room */
+  #body(principal: string, over: (isGone: boolean) => void): EventBody {
+    const { hub, log, others } = this.#options;
+    const { limits } = hub.options;
+    if (this.#isClosing || this.#bodies.size + others() >= limits.maxConnections) throw this.#full();
+    const body = new EventBody({
+      keepAliveMs: limits.heartbeatMs,
+      stallMs: limits.stallMs,
+      closeMs: limits.closeMs,
+      over: (isGone) => {
+        this.#bodies.delete(body);
+        over(isGone);
+        log({ event: 'stream_closed', principal, gone: isGone });
       },
     });
-    const stop = endOn(caller.expiresAt, () => body.reconnect('credentials expired'));
     this.#bodies.add(body);
-    log({ event: 'stream_opened', principal: id });
+    log({ event: 'stream_opened', principal });
     return body;
   }
 

@@ -4,17 +4,24 @@ import { Gatekeeper, Hub, servedHost, serverLimits } from '../connection/index.t
 import type { AgentHost } from '../index.ts';
 import { HttpFront } from './front.ts';
 import { checkHttp } from './http-shape.ts';
-import type { HttpHandler, HttpOptions } from './options.ts';
+import type { HttpOptions } from './options.ts';
 
 /** Milliseconds that an aborted run has to end. */
 const ABORT_MS = 2000;
 
 /**
  * Serves a host's sessions over plain HTTP and event streams, as a function from `Request` to `Response`: for Node through
- * an adapter, for Hono, Next.js, Bun, Deno and workers as it is. `docs/http.md` lists the routes.
+ * an adapter, for Hono, Next.js, Bun, Deno and workers as it is. `docs/http.md` lists the routes. It never rejects: what
+ * goes wrong is an answer with a status.
+ *
+ * `close` takes nothing new, lets what runs finish until the deadline (default 10,000 ms), and ends the event streams, so
+ * that their clients come back. The host stays open.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
  */
-export function createHttp(host: AgentHost, options: HttpOptions): HttpHandler {
+export function createHttp(
+  host: AgentHost,
+  options: HttpOptions,
+): ((request: Request) => Promise<Response>) & { close(options?: { deadlineMs?: number }): Promise<void> } {
   checkHttp(host, options);
   const warn = options.warn ?? warnOnStderr;
   const { cors = false } = options;
@@ -33,6 +40,7 @@ export function createHttp(host: AgentHost, options: HttpOptions): HttpHandler {
   let closing: Promise<void> | undefined;
   const close = async (deadlineMs: number) => {
     hub.retire();
+    front.retire(deadlineMs);
     if (!(await inTime(hub.quiet(), deadlineMs))) await inTime(hub.abort('the server goes away'), ABORT_MS);
     front.close();
     await hub.close();

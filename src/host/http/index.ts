@@ -6,4 +6,4 @@ export { HttpFront } from './front.ts';
 export { createHttp } from './http.ts';
 export { checkBasePath } from './http-shape.ts';
 export { openApiText } from './openapi.ts';
-export type { HttpHandler, HttpOptions } from './options.ts';
+export type { HttpOptions } from './options.ts';

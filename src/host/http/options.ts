@@ -29,14 +29,3 @@ export interface HttpOptions {
   /** Called with what went wrong without consequence. Default: stderr. */
   warn?: (message: string, error?: unknown) => void;
 }
-
-/** What answers requests, whatever server they come through. */
-export interface HttpHandler {
-  /** Never rejects: what goes wrong is an answer with a status. */
-  (request: Request): Promise<Response>;
-  /**
-   * Takes nothing new, lets what runs finish until the deadline, and ends the event streams, so that their clients come
-   * back. The host stays open.
-   */
-  close(options?: { deadlineMs?: number }): Promise<void>;
-}

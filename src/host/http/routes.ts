@@ -13,7 +13,9 @@ export interface Route {
   /** Schema of the answer, with its status. */
   readonly gives: readonly [status: 200 | 202, schema: Given];
   /** Schema of the data of the event stream that is sent to who takes one. */
-  readonly events?: 'AgentEvent' | 'OpenApproval';
+  readonly events?: 'AgentEvent' | 'OpenApproval' | 'ProtocolMessage';
+  /** Bytes that a body may have beside one message of the greatest size. */
+  readonly envelope?: number;
   /** Parameters of the query that it takes; others are refused. */
   readonly query: readonly QueryName[];
   readonly answer: (exchange: HttpExchange) => Promise<Response>;
@@ -70,6 +72,30 @@ export const routes: Readonly<Record<string, readonly Route[]>> = {
       gives: [200, 'AgentList'],
       query: [],
       answer: async ({ caller }) => jsonAnswer(200, await caller.call('agents/list', {})),
+    },
+  ],
+  '/v1/connections': [
+    {
+      method: 'POST',
+      says: 'Begins a connection of the session protocol, for clients that speak it: its messages are the event stream.',
+      gives: [200, 'Nothing'],
+      events: 'ProtocolMessage',
+      query: [],
+      answer: async (exchange) => eventAnswer(exchange.connect()),
+    },
+  ],
+  '/v1/connections/{connection}': [
+    {
+      method: 'POST',
+      says: 'Sends messages of the session protocol over a connection, in their order.',
+      takes: 'Messages',
+      gives: [202, 'Nothing'],
+      query: [],
+      envelope: 1024,
+      async answer(exchange) {
+        await exchange.deliver(segment(exchange, 'connection'), exchange.body.messages);
+        return jsonAnswer(202, {});
+      },
     },
   ],
   '/v1/sessions': [

@@ -172,6 +172,7 @@ export class SocketServer implements AgentServer {
     if (isOwn) this.http.closeIdleConnections();
     this.#hub.retire();
     for (const connection of this.#connections) connection.notify('session/goAway', { deadlineMs });
+    this.#front?.retire(deadlineMs);
     if (!(await inTime(this.#hub.quiet(), deadlineMs))) {
       await inTime(this.#hub.abort('the server goes away'), ABORT_MS);
     }
