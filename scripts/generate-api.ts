@@ -3,12 +3,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CompilerState, Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
-import { openApiText } from '../src/host/http/index.ts';
 import { publishedEntries, root, withoutComments } from '../test/structure/source.ts';
 
 /**
- * Writes what is public: `api/names.json` (the names of each entry), `api/*.api.md` (their declarations), `api/openapi.json`
- * (the routes of `coxswain/server/http`), and the table of `docs/entries.md`. `node scripts/generate-api.ts`, or `npm run api`.
+ * Writes what is public: `api/names.json` (the names of each entry), `api/*.api.md` (their declarations), and the table of
+ * `docs/entries.md`. `node scripts/generate-api.ts`, or `npm run api`.
  */
 
 export const apiFolder = join(root, 'api');
@@ -162,6 +161,5 @@ if (import.meta.main) {
   for (const name of readdirSync(apiFolder)) if (isReport(name) && !reports.has(name)) rmSync(join(apiFolder, name));
   for (const [name, text] of reports) writeFileSync(join(apiFolder, name), text);
   writeFileSync(join(apiFolder, 'names.json'), namesFile());
-  writeFileSync(join(apiFolder, 'openapi.json'), await openApiText(''));
   writeFileSync(page, withTable(readFileSync(page, 'utf8')));
 }

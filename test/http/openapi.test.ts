@@ -4,7 +4,6 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { openApiText } from '../../src/host/http/index.ts';
 import { routes } from '../../src/host/http/routes.ts';
-import { root } from '../structure/source.ts';
 
 /** The schema that the OpenAPI Initiative publishes for 3.1 (2026-08-03), without its comments. */
 const official = JSON.parse(readFileSync(join(import.meta.dirname, 'openapi-3.1.schema.json'), 'utf8'));
@@ -32,8 +31,7 @@ describe('the OpenAPI document', () => {
     expect(ajv().compile(official)({ ...document, info: {} })).toBe(false);
   });
 
-  test('HTTP-19 has every route, once, and api/openapi.json is it: `npm run api` writes it', () => {
-    expect(readFileSync(join(root, 'api/openapi.json'), 'utf8')).toBe(`${JSON.stringify(document, null, 1)}\n`);
+  test('HTTP-19 has every route, once', () => {
     const made = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );

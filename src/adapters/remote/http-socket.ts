@@ -13,26 +13,24 @@ export interface SocketWithReason extends WebSocketLike {
   readonly refusal?: CoxswainError | undefined;
 }
 
-/** Events of an event stream, by its rules as far as this protocol uses them. */
-async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<{ event: string; data: string }> {
+/** Takes each event of an event stream, by its rules as far as this protocol uses them, until one is not wanted. */
+async function readEach(
+  body: ReadableStream<Uint8Array>,
+  take: (event: string, data: string) => boolean,
+): Promise<void> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let text = '';
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
     text += decoder.decode(next.value, { stream: true });
-    let at = text.indexOf('\n\n');
-    let from = 0;
-    for (; at >= 0; at = text.indexOf('\n\n', from)) {
-      let event = 'message';
-      let data: string | undefined;
-      for (const line of text.slice(from, at).split('\n')) {
-        if (line.startsWith('event: ')) event = line.slice(7);
-        else if (line.startsWith('data: ')) data = line.slice(6);
-      }
-      from = at + 2;
-      if (data !== undefined) yield { event, data };
+    const blocks = text.split('\n\n');
+    text = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const lines = block.split('\n');
+      const data = lines.find((line) => line.startsWith('data: '))?.slice(6);
+      const event = lines.find((line) => line.startsWith('event: '))?.slice(7) ?? 'message';
+      if (data !== undefined && !take(event, data)) return;
     }
-    text = text.slice(from);
   }
 }
 
@@ -95,25 +93,21 @@ export class HttpSocket implements SocketWithReason {
       this.refusal = await refusalOf(response);
       return;
     }
-    for await (const { event, data } of eventsOf(response.body)) {
-      if (this.#isClosed) return;
-      switch (event) {
-        case 'open':
-          this.#id = (parseJson(data) as { id: string }).id;
-          this.onopen?.({} as never);
-          break;
-        case 'close': {
-          const { code, reason } = parseJson(data) as { code: number; reason: string };
-          this.#end(code, reason);
-          return;
-        }
-        case 'message':
-          this.onmessage?.({ data } as never);
-          break;
-        // What a later server says beside that.
-        default:
-      }
+    await readEach(response.body, (event, data) => this.#take(event, data));
+  }
+
+  /** False: nothing more is wanted. */
+  #take(event: string, data: string): boolean {
+    if (this.#isClosed) return false;
+    if (event === 'message') this.onmessage?.({ data } as never);
+    else if (event === 'open') {
+      this.#id = (parseJson(data) as { id: string }).id;
+      this.onopen?.({} as never);
+    } else if (event === 'close') {
+      const { code, reason } = parseJson(data) as { code: number; reason: string };
+      this.#end(code, reason);
     }
+    return !this.#isClosed;
   }
 
   /** What waits, as one request at a time: its order is that of the messages. */
