@@ -1,4 +1,4 @@
-import { isTimed, untilAborted } from '../../base/index.ts';
+import { untilLate } from '../../base/index.ts';
 import type { PolicyEvaluator } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { POLICY_TIMEOUT_MS } from './policy.ts';
@@ -22,7 +22,7 @@ export function excludedBy(
 
 async function waited(said: unknown, timeoutMs: number): Promise<readonly string[]> {
   try {
-    return namesIn((await inTime(said, timeoutMs)) ?? []);
+    return namesIn((await untilLate(said, timeoutMs, undefined)) ?? []);
   } catch (cause) {
     throw unsaid(cause);
   }
@@ -36,9 +36,4 @@ function namesIn(list: unknown): readonly string[] {
 function unsaid(cause: unknown): CoxswainError {
   const message = `the policy does not say which tools are not offered, and nothing is run: ${messageOf(cause)}`;
   return new CoxswainError('UNAVAILABLE', 'E_POLICY', message, { cause });
-}
-
-function inTime<T>(answer: T | PromiseLike<T>, timeoutMs: number): Promise<T> {
-  const signal = isTimed(timeoutMs) ? AbortSignal.timeout(timeoutMs) : undefined;
-  return untilAborted(answer, signal);
 }

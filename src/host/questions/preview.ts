@@ -25,12 +25,18 @@ export async function previewOf(
   infoWith: (signal: AbortSignal) => CallInfo,
 ): Promise<DisplayContent[]> {
   if (!tool?.preview) return [];
-  const limit = AbortSignal.any([AbortSignal.timeout(PREVIEW_TIMEOUT_MS), ...(signal ? [signal] : [])]);
+  const late = new AbortController();
+  const fault = new Error(`it was not there within ${PREVIEW_TIMEOUT_MS} ms`);
+  // It keeps the process: somebody waits for what comes after it.
+  const timer = setTimeout(() => late.abort(fault), PREVIEW_TIMEOUT_MS);
+  const limit = AbortSignal.any([late.signal, ...(signal ? [signal] : [])]);
   try {
     // One that ignores the signal must not hold up whoever waits.
     return shown(await untilAborted(tool.preview(args, infoWith(limit)), limit));
   } catch (error) {
     return noPreview(capText(messageOf(error), MAX_FAULT_BYTES));
+  } finally {
+    clearTimeout(timer);
   }
 }
 
