@@ -17,7 +17,7 @@ const own: Record<string, () => AnyAgentTool> = {
 const hosts: Record<string, () => AnyTool[]> = {
   'a host tool': () => [notingTool('do').tool],
   'one with tail calls': () => [
-    tool('do', () => ({ content: [], tailCalls: [{ name: 'tail', args: {} }] })),
+    tool('do', () => ({ content: [], tailCalls: [{ name: 'tail', args: {} }] }), { makesTailCalls: true }),
     notingTool('tail').tool,
   ],
   'a sub-agent': () => [subagentTool(fromAgent(expert()))],

@@ -292,10 +292,14 @@ describe('maxResultBytes', () => {
 
   test('CASE-F2 a result with those of its tail calls is cut as one', async () => {
     const part = tool('part', () => 'y'.repeat(MAX - 200));
-    const first = tool('first', () => ({
-      content: [],
-      tailCalls: Array.from({ length: 8 }, () => ({ name: 'part', args: {} })),
-    }));
+    const first = tool(
+      'first',
+      () => ({
+        content: [],
+        tailCalls: Array.from({ length: 8 }, () => ({ name: 'part', args: {} })),
+      }),
+      { makesTailCalls: true },
+    );
     const model = new ScriptedModel([{ calls: [['first']] }, 'end']);
     const { host } = hostOf(bot(model), { tools: [first, part], policy: allowAll(), maxResultBytes: MAX });
     await say(await host.open('bot'), 'go');

@@ -208,7 +208,7 @@ describe('what a policy wants hidden is hidden in audits and exports, however th
 
   test('a tail call: what was decided about it is hidden where it stands', async () => {
     const store = new InMemorySessionService({ chained: true });
-    const main = tool('main', () => ({ content: [], tailCalls: [{ name: 'login', args }] }));
+    const main = tool('main', () => ({ content: [], tailCalls: [{ name: 'login', args }] }), { makesTailCalls: true });
     for (const outcome of ['allow', 'ask'] as const) {
       const { host } = hostOf(bot([{ calls: [['main']] }, 'done']), {
         store,
@@ -238,7 +238,9 @@ describe('what a policy wants hidden is hidden in audits and exports, however th
       const { host } = hostOf(bot([{ calls: [['main']] }, 'done']), {
         store,
         tools: [
-          tool('main', () => ({ content: [], tailCalls: [{ name: 'login', args: { password } }] })),
+          tool('main', () => ({ content: [], tailCalls: [{ name: 'login', args: { password } }] }), {
+            makesTailCalls: true,
+          }),
           tool('login', () => 1, numeric),
         ],
         policy: rulePolicy([

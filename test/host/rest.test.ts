@@ -158,6 +158,7 @@ describe('calls that a result asks for', () => {
     tools = [hosted(tool('log', (args) => `noted ${JSON.stringify(args)}`))],
     policy = policyOf({}),
     begins = async (_: readonly TailCallRecord[]) => true,
+    main = hosted(tool('main', undefined, { makesTailCalls: true })),
   ) {
     const { judge } = judgeOf(policy);
     const frame = { tools: new Map(tools.map((one) => [one.tool.name, one])), judge };
@@ -176,18 +177,13 @@ describe('calls that a result asks for', () => {
         warn: (text: string) => void warnings.push(text),
       },
     };
-    const made = { callId: 'c', sessionId: 's', agentPath: ['bot'], hostTool: hosted(tool('main')), decision: {} };
+    const made = { callId: 'c', sessionId: 's', agentPath: ['bot'], hostTool: main, decision: {} };
     const given = { content: [{ type: 'text', text: 'main' }], ...result } as ToolResult;
     const signal = new AbortController().signal;
-    const { result: all, decisions } = await runTailCalls(
-      given,
-      made as never,
-      call(),
-      frame as never,
-      options,
-      signal,
-      begins,
-    );
+    const { result: all, decisions } = await runTailCalls(given, {
+      ...{ call: made as never, request: call(), frame: frame as never, options, signal, begins },
+      offers: (name) => name !== 'hidden',
+    });
     const text = all.content.map((part) => (part.type === 'text' ? part.text : '')).join('|');
     return { text, all, decisions };
   }
@@ -201,6 +197,29 @@ describe('calls that a result asks for', () => {
       { callId: 'c!0', name: 'log', outcome: 'approved', by: 'policy' },
       { callId: 'c!1', name: 'log', outcome: 'approved' },
     ]);
+  });
+
+  test('ATK-11 do not run where their tool is not offered, or the author of the first says nothing of them', async () => {
+    const runs: string[] = [];
+    const tools = ['log', 'hidden'].map((name) => hosted(tool(name, () => void runs.push(name))));
+    const hidden = { name: 'hidden', args: {} } as never;
+    const { text } = await tails({ tailCalls: [hidden, log()] }, tools);
+    expect([runs, text.includes('Tool not found: hidden')]).toEqual([['log'], true]);
+    const undeclared = await tails({ tailCalls: [log()] }, tools, policyOf({}), undefined, hosted(tool('main')));
+    expect(runs).toEqual(['log']);
+    expect(undeclared).toMatchObject({ text: expect.stringMatching(/^main\|\[the calls in this result did not run/) });
+    expect(undeclared.decisions).toBeUndefined();
+  });
+
+  test('ATK-12 one that runs alone is called by one that does', async () => {
+    const alone = { annotations: { exclusive: true } };
+    const runs: string[] = [];
+    const tools = [hosted(tool('log', () => void runs.push('log'), alone))];
+    const { text } = await tails({ tailCalls: [log()] }, tools);
+    expect([runs, text]).toEqual([[], expect.stringContaining('denied: log runs alone')]);
+    const main = hosted(tool('main', undefined, { ...alone, makesTailCalls: true }));
+    await tails({ tailCalls: [log()] }, tools, policyOf({}), undefined, main);
+    expect(runs).toEqual(['log']);
   });
 
   test('ATK-03 begin once the call that asked for them is on record, where they may not run twice', async () => {

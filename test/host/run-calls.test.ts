@@ -134,7 +134,7 @@ describe('a call that runs', () => {
   });
 
   test('with tail calls is cut as one, and says what was decided of each', async () => {
-    const main = tool('pay', () => ({ content: [], tailCalls: [{ name: 'log', args: {} }] }));
+    const main = tool('pay', () => ({ content: [], tailCalls: [{ name: 'log', args: {} }] }), { makesTailCalls: true });
     const made = callsOf([main, tool('log', () => 'noted')]);
     await made.start(of('c'));
     await settle();

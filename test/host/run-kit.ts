@@ -49,6 +49,7 @@ export function fakeRun({
     span: undefined,
     accepted: true,
     hasFailed: false,
+    offers: () => true,
     push: (event: AgentEvent) => void shown.push(event),
     wake: () => void count.wakes++,
     woken: async () => {},

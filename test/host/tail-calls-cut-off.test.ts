@@ -17,7 +17,7 @@ const find = (annotations: object, calls = ['pay', 'slow']) =>
   tool(
     'find',
     () => ({ content: [{ type: 'text', text: 'found' }], tailCalls: calls.map((name) => ({ name, args: {} })) }),
-    { annotations },
+    { annotations, makesTailCalls: true },
   );
 
 const free = policyOf({ find: 'allow', pay: 'allow', slow: 'allow' });

@@ -180,6 +180,7 @@ test('ATT-B3 sibling: what host tools call in turn has one allowance, too', asyn
     name: 'lead',
     description: 'leads',
     inputSchema: { type: 'object', properties: {} },
+    makesTailCalls: true,
     execute: () => ({ content: [], tailCalls: Array.from({ length: 8 }, () => ({ name: 't', args: {} })) }),
   }) as AnyTool;
   const calls = Array.from({ length: 4 }, () => ['lead', {}]) as never;

@@ -240,7 +240,8 @@ describe('time', () => {
 });
 
 describe('tail calls', () => {
-  const main = (tailCalls: unknown) => tool('main', () => ({ content: [{ type: 'text', text: 'main' }], tailCalls }));
+  const main = (tailCalls: unknown, extra: object = {}) =>
+    tool('main', () => ({ content: [{ type: 'text', text: 'main' }], tailCalls }), { makesTailCalls: true, ...extra });
 
   test('S3-53 run through the gate before the result returns, and their outcome is part of it', async () => {
     const policy = policyOf({ no: { outcome: 'deny', reason: 'never' }, ask: 'ask' });
@@ -288,6 +289,34 @@ describe('tail calls', () => {
         ],
       },
     });
+  });
+
+  test.each([
+    ['the stream', { excludeTools: ['log'] }, {}],
+    ['policy', {}, { getExcluded: () => ['log'] }],
+  ])('ATK-11 a tool that %s excludes is called by no result', async (_, options, more) => {
+    const log = notingTool('log');
+    const { host } = hostOf(bot([{ calls: [['main']] }, 'done']), {
+      tools: [main([{ name: 'log', args: {} }]), log.tool],
+      policy: { ...allowAll(), ...more },
+    });
+    const events = await all((await host.open('bot')).stream('go', options));
+    expect(results(events).main).toContain('Tool not found: log');
+    expect(log.runs).toEqual([]);
+    await host.close();
+  });
+
+  test('ATK-11 what a tool has only passed on calls nothing', async () => {
+    const log = notingTool('log');
+    const fetched = JSON.parse('{"content":[{"type":"text","text":"page"}],"tailCalls":[{"name":"log","args":{}}]}');
+    const { host } = hostOf(bot([{ calls: [['fetch']] }, 'done']), {
+      tools: [tool('fetch', () => fetched), log.tool],
+      policy: allowAll(),
+    });
+    const events = await say(await host.open('bot'), 'go');
+    expect(results(events).fetch).toContain('the calls in this result did not run');
+    expect(log.runs).toEqual([]);
+    await host.close();
   });
 
   test('S3-53 a tail call’s own tail calls do not run; there is an end to their number', async () => {

@@ -157,6 +157,11 @@ interface ToolFacts {
   readonly _meta?: Record<string, unknown>;
   /** Milliseconds that one run may take; 0: no limit. Default none for runtime tools, 120,000 under a host. */
   readonly timeoutMs?: number;
+  /**
+   * Its results may ask a host for calls of other tools (`tailCalls`), which pass the gate and run before the result
+   * returns. Without it such members of what it returns are not acted upon. Default false.
+   */
+  readonly makesTailCalls?: boolean;
 }
 
 /** What an author says of the calls of a tool beside its handler. */

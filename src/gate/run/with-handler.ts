@@ -15,6 +15,7 @@ const members = [
   'timeoutMs',
   'preview',
   'onUnknownOutcome',
+  'makesTailCalls',
 ] as const satisfies readonly (keyof AnyAgentTool)[];
 
 /** The tool with another handler. */

@@ -31,6 +31,7 @@ const shape: Shape<AnyAgentTool> = {
   execute: fn,
   preview: fn,
   onUnknownOutcome: fn,
+  makesTailCalls: flag,
 };
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` naming the tool and its member */

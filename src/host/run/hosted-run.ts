@@ -275,6 +275,10 @@ export class HostedRun implements LoopingRun, CallersStream {
     await this.woken();
   }
 
+  offers(name: string): boolean {
+    return !(this.#excluded ?? this.options.excludeTools ?? []).includes(name);
+  }
+
   /** The turn's time runs on. */
   resumeClock(): void {
     this.#clock?.resume();

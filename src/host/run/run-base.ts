@@ -20,6 +20,8 @@ export interface RunBase {
   accepted: boolean;
   /** Nothing more is shown but the end. */
   readonly hasFailed: boolean;
+  /** A tool of this name is offered in this stream, as far as its caller and policy say. */
+  offers(name: string): boolean;
   push(event: AgentEvent): void;
   /** For the sub-agents that are called in this run. */
   readonly below: CallersStream;

@@ -59,7 +59,8 @@ export async function runHostCall(
   const isRecorded = called !== undefined || !isUnrecorded(request, hostTool, called);
   const recorded = { isRecorded, record: step.decision.record };
   const begins = (tails: TailCallRecord[]) => recordTail(scope, request, recorded, tails);
-  const running = runTailCalls(outcome.result, call, request, frame, options, signal, begins);
+  const offers = (name: string) => scope.offers(name);
+  const running = runTailCalls(outcome.result, { call, request, frame, options, signal, offers, begins });
   const tail = running instanceof Promise ? await running : running;
   const result = tail.decisions ? await frame.bounded(callId, tail.result) : tail.result;
   frame.judge.settled(callId);
@@ -122,35 +123,41 @@ interface TailOutcome {
   decisions?: TailCallRecord[];
 }
 
+/** Whose tail calls run, and where. */
+interface TailScope {
+  readonly call: HostCall;
+  readonly request: ReportedRequest;
+  readonly frame: HostedFrame;
+  readonly options: RunToolOptions;
+  readonly signal: AbortSignal;
+  /** The tool is offered in this stream. */
+  offers(name: string): boolean;
+  /** Called before one runs that may not run twice, with what was decided so far. False: none runs any more. */
+  begins(tails: TailCallRecord[]): Promise<boolean>;
+}
+
 /**
  * Runs the calls that a result asks for, through the gate, before it returns; what they come to is added to it. One
  * that would have to ask a person is denied: it has no place in the log where a question could wait. What was decided
- * about each goes into the log with the result.
+ * about each goes into the log with the result. A tool whose author says nothing of such calls may have passed on what
+ * somebody else wrote: none of them runs.
  */
-export function runTailCalls(
-  result: ToolResult,
-  call: HostCall,
-  request: ReportedRequest,
-  frame: HostedFrame,
-  options: RunToolOptions,
-  signal: AbortSignal,
-  begins: (tails: TailCallRecord[]) => Promise<boolean>,
-): TailOutcome | Promise<TailOutcome> {
+export function runTailCalls(result: ToolResult, scope: TailScope): TailOutcome | Promise<TailOutcome> {
   if (!('tailCalls' in result)) return { result };
   const { tailCalls, ...rest } = result;
   if (!tailCalls || tailCalls.length === 0) return { result: rest };
-  return runEach(tailCalls, rest, call, request, frame, options, signal, begins);
+  const { tool, descriptor } = scope.call.hostTool;
+  if (tool.makesTailCalls !== true) {
+    const text = `[the calls in this result did not run: ${descriptor.name} is not declared with makesTailCalls]`;
+    return { result: { ...rest, content: [...rest.content, { type: 'text', text }] } };
+  }
+  return runEach(tailCalls, rest, scope);
 }
 
 async function runEach(
   tailCalls: NonNullable<ToolResult['tailCalls']>,
   rest: ToolResult,
-  call: HostCall,
-  request: ReportedRequest,
-  frame: HostedFrame,
-  options: RunToolOptions,
-  signal: AbortSignal,
-  begins: (tails: TailCallRecord[]) => Promise<boolean>,
+  { call, request, frame, options, signal, offers, begins }: TailScope,
 ): Promise<TailOutcome> {
   const content: ContentPart[] = [...rest.content];
   const decisions: TailCallRecord[] = [];
@@ -165,7 +172,11 @@ async function runEach(
 
   async function runOne(name: string, args: Record<string, unknown>, callId: string): Promise<ToolResult> {
     const hostTool = frame.tools.get(name);
-    if (!hostTool?.tool.execute) return errorResult('not_found', `Tool not found: ${name}`);
+    if (!hostTool?.tool.execute || !offers(name)) return errorResult('not_found', `Tool not found: ${name}`);
+    // It runs within the turn of its caller in the queue.
+    if (hostTool.descriptor.annotations?.exclusive && !call.hostTool.descriptor.annotations?.exclusive) {
+      return errorResult('denied', `denied: ${name} runs alone, so only a tool that does may call it behind itself`);
+    }
     const validate = validatorOf(hostTool, frame.judge.allowanceOf(request, callId));
     const checked = await validatedInTime(validate(args), signal);
     if (!checked.ok) return errorResult('invalid_args', unquoted(checked.message));

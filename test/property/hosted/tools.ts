@@ -65,6 +65,7 @@ function makeTool(world: World, access: Access, name: string, kind: Kind): AnyTo
     inputSchema,
     ...(annotations ? { annotations } : {}),
     ...(needsApproval ? { needsApproval } : {}),
+    ...(kind.tails ? { makesTailCalls: true } : {}),
     ...(kind.previews && {
       preview: async (args: Record<string, unknown>) => {
         const k = String(args.k);
