@@ -21,20 +21,20 @@ export class EventFrames implements FrameWriter {
   readonly #channel: Channel;
   readonly #body: EventBody;
   readonly #only: string | undefined;
-  #cursor: string | undefined;
+  /** The line of an id, up to its offset: most events are deltas, and share it. */
+  #line = '';
 
   constructor(channel: Channel, body: EventBody, cursor: string | undefined, only?: string) {
     this.#channel = channel;
     this.#body = body;
-    this.#cursor = cursor;
     this.#only = only;
+    this.#moved(cursor ?? '');
   }
 
   event(text: string, { offset, cursor, streamId, isEnd }: FramePlace): void {
-    this.#cursor = cursor ?? this.#cursor;
+    if (cursor !== undefined) this.#moved(cursor);
     if (this.#only !== undefined && streamId !== this.#only) return;
-    const id = cursor ?? (offset === undefined ? undefined : this.#placeOf(offset));
-    this.#body.write(`${idLine(id)}data: ${text}\n\n`);
+    this.#body.write(`${cursor === undefined ? this.#placeOf(offset) : idLine(cursor)}data: ${text}\n\n`);
     if (this.#only !== undefined && isEnd) this.#body.finish();
   }
 
@@ -44,7 +44,7 @@ export class EventFrames implements FrameWriter {
         this.#body.write('event: reset\ndata: {}\n\n');
         return;
       case 'session/live':
-        if (this.#only === undefined) this.#body.write(`event: live\n${idLine(this.#placeOf(offset))}data: {}\n\n`);
+        if (this.#only === undefined) this.#body.write(`event: live\n${this.#placeOf(offset)}data: {}\n\n`);
         else this.#endOver(this.#only);
         return;
       default:
@@ -52,8 +52,12 @@ export class EventFrames implements FrameWriter {
     }
   }
 
-  #placeOf(offset: number): string {
-    return `${this.#cursor ?? ''}~${this.#channel.epoch}~${offset}`;
+  #placeOf(offset: number | undefined): string {
+    return offset === undefined || this.#line === '' ? '' : `${this.#line}${offset}\n`;
+  }
+
+  #moved(cursor: string): void {
+    this.#line = idLine(`${cursor}~${this.#channel.epoch}~`).replace(/\n$/, '');
   }
 
   /** A stream that runs no more has no end to wait for. */
@@ -66,6 +70,6 @@ export class EventFrames implements FrameWriter {
 }
 
 /** An id of somebody else's making must not end the line. */
-function idLine(id: string | undefined): string {
-  return id === undefined || /[\r\n\0]/.test(id) ? '' : `id: ${id}\n`;
+function idLine(id: string): string {
+  return /[\r\n\0]/.test(id) ? '' : `id: ${id}\n`;
 }
