@@ -94,7 +94,11 @@ export async function runToEnd(run: LoopingRun, inputs: SessionInput[]): Promise
       }
     }
     // Approvals are looked at again; results that are still wanted are kept.
-    if (!end) await run.madeCalls?.beginNone();
+    if (!end) {
+      const others = repeats.refused(batch, open);
+      if (others) await others;
+      await run.madeCalls?.beginNone();
+    }
     batch = end ? [] : run.calls.kept(open, batch.concat(rest));
     if (end && wentOn && open.length === 0) return end;
     const next = await between(run, { open, batch, last, hasGoneOn: wentOn });

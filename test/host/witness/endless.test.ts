@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { ReportedRequest } from '../../../src/contracts/index.ts';
-import { createHost, rulePolicy, run } from '../../../src/index.ts';
+import { CoxswainError, createHost, rulePolicy, run } from '../../../src/index.ts';
 import { lyingExecutor } from '../../../src/testing/index.ts';
+import { notingTool } from '../kit.ts';
 
 /** An executor that lists its call anew each time, whatever it was told. */
 function stubborn() {
@@ -41,3 +42,28 @@ test('ATT-6 of an executor that contradicts its host without an end, the first t
   for (let look = 0; look < 3; look++) expect(await session.pending()).toEqual([]);
   expect(told).toHaveLength(1_000);
 });
+
+test.each(['agent', 'host'] as const)(
+  'ATT-08 an executor that refuses each decision on a call of its %s as closed, and lists it as open, ends its run',
+  async (handledBy) => {
+    const refusal = new CoxswainError('FAILED_PRECONDITION', 'E_REQUEST_CLOSED', 'it is closed');
+    let refused = 0;
+    const source = lyingExecutor({
+      calls: [{ id: 'c1', name: 'free', args: {}, handledBy }],
+      lies: {
+        hears: (inputs) => {
+          if (!inputs.some(({ kind }) => kind === 'tool_approval' || kind === 'tool_result')) return;
+          refused++;
+          throw refusal;
+        },
+      },
+    });
+    const policy = rulePolicy([{ tool: 'free', outcome: 'allow' }]);
+    const free = notingTool('free', { annotations: { readOnly: true } });
+    const host = createHost({ app: 'shop', agents: [source], tools: [free.tool], policy, warn: () => {} });
+    const end = await run(await host.open('liar'), 'go');
+    expect(end).toMatchObject({ reason: 'failed', error: { code: 'E_EXECUTOR_CONTRADICTION' } });
+    expect(refused).toBe(8);
+    expect(free.runs.length).toBeLessThan(2);
+  },
+);
