@@ -63,7 +63,7 @@ describe('what a handler asks', () => {
 
   test('SOAK-4 is kept for the newest thousand of the sessions that are closed, and for all that are open', () => {
     const kept = new Confirmations();
-    const asked = { asked: {}, args: {}, first: 0 };
+    const asked = { asked: {}, args: {}, first: 0, attempts: 0 };
     kept.set('open', 'c', asked);
     for (let n = 0; n < 1500; n++) {
       kept.set(`s${n}`, 'c', asked);

@@ -50,7 +50,7 @@ describe('time that a stream is busy', () => {
 });
 
 describe('questions of handlers', () => {
-  const confirmation = { asked: {}, args: {}, first: 0 };
+  const confirmation = { asked: {}, args: {}, first: 0, attempts: 0 };
   test('are kept by session and call, and counted', () => {
     const kept = new Confirmations();
     kept.set('s', 'c1', confirmation);

@@ -591,6 +591,7 @@ describe('what a handler asks', () => {
       args: { eur: 7 },
       redact: ['/eur'],
       first: 1,
+      attempts: 0,
     });
     return made;
   };
@@ -606,7 +607,7 @@ describe('what a handler asks', () => {
     });
     expect(shown.expiresAt).toBeDefined();
     const bare = judgeOf(policyOf({}));
-    bare.confirmations.set('u/s', 'c', { asked: {}, args: { eur: 7 }, first: 0 });
+    bare.confirmations.set('u/s', 'c', { asked: {}, args: { eur: 7 }, first: 0, attempts: 0 });
     const plain = asked(await bare.judge.step(call(), pay(), signal));
     expect([plain.requestId, plain.message, plain.context, plain.expiresAt, plain.approval.redact]).toEqual([
       ...['c#policy', 'Run pay?', undefined, undefined, undefined],

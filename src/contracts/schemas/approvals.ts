@@ -80,6 +80,8 @@ export const reportedRequest = z.looseObject({
   handledBy: z.enum(['host', 'agent']).optional(),
   /** The call was started and no result is known. */
   started: z.boolean(),
+  /** How often it was started, as far as the log says; absent: never. */
+  attempts: z.number().int().min(1).optional(),
   /** A live owner has started it under the lease that it still holds: its outcome is not unknown, it is on its way. */
   running: z.boolean().optional(),
   /** Its turn has ended or another one runs: what it comes to opens a new turn. */

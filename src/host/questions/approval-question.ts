@@ -42,7 +42,7 @@ export async function approvalQuestion(
   options: Pick<QuestionOptions, 'base' | 'rememberedFor'>,
 ): Promise<ApprovalQuestion> {
   // What earlier questions were put with is for whoever judges.
-  const { decision: _, expiresAt: __, questions: ___, requestedSchema: ____, ...open } = request;
+  const { decision: _, expiresAt: __, questions: ___, requestedSchema: ____, attempts: _____, ...open } = request;
   const title = `Run ${call.tool.displayName ?? call.tool.name}?`;
   const asks = question.hint ?? (question.reason === undefined ? title : `${title} (${question.reason})`);
   const other = whyAgain(call, options.rememberedFor(call.tool.name));

@@ -7,6 +7,8 @@ export interface Confirmation {
   asked: ConfirmationRequest;
   args: Record<string, unknown>;
   redact?: string[] | undefined;
+  /** How often the call had been started when the run that asked was begun. */
+  attempts: number;
   /** Number of its question among those about the call: what was answered before is no answer to it. */
   first: number;
 }
@@ -85,11 +87,19 @@ export class Confirmations {
 export function confirmationOf(
   { args, record: { redact } }: Decision,
   asked: ConfirmationRequest,
-  { answers }: ReportedRequest,
+  { answers, attempts = 0 }: ReportedRequest,
 ): Confirmation {
   const answered = (answers ?? []).map(({ requestId }) => requestId).filter(isPolicyQuestion);
   const first = Math.max(0, ...answered.map((requestId) => questionNumber(requestId) + 1));
-  return { asked, args, redact, first };
+  return { asked, args, redact, attempts, first };
+}
+
+/**
+ * The call was started elsewhere since its handler has asked, which knows nothing of that question: what that run came to
+ * is not known, and an answer to the question is none to a question about that.
+ */
+export function isOvertaken(confirmation: Confirmation, { attempts = 0 }: ReportedRequest): boolean {
+  return attempts > confirmation.attempts + 1;
 }
 
 /** A handler's question as the gate's. */

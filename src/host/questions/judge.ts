@@ -35,7 +35,7 @@ import { approvalOf, askedByHook, asTaken, floorOf, gateCall, validatorOf } from
 import type { QuestionOptions } from './approval-question.ts';
 import { CheckAllowance } from './check-allowance.ts';
 import type { Confirmation, Confirmations } from './confirmation.ts';
-import { confirmationOf, confirmationQuestion } from './confirmation.ts';
+import { confirmationOf, confirmationQuestion, isOvertaken } from './confirmation.ts';
 import { whyNotEdited } from './edited-args.ts';
 import { FiredHooks } from './fired-hooks.ts';
 import { openCallFacts } from './open-call-facts.ts';
@@ -124,8 +124,10 @@ export class Judge {
     const checking = hostTool && validatedInTime(rules.validate(call.args), signal);
     const checked = checking instanceof Promise ? await checking : checking;
     if (checked?.ok) call = asTaken(call, checked.args);
-    const confirmation = this.#options.confirmations.get(this.#options.name, call.callId);
-    if (confirmation) {
+    const { confirmations, name } = this.#options;
+    const confirmation = confirmations.get(name, call.callId);
+    if (confirmation && isOvertaken(confirmation, request)) confirmations.delete(name, call.callId);
+    else if (confirmation) {
       const under = await underPolicy(request, call, rules, confirmationQuestion(confirmation));
       if (under.kind === 'refuse') return { kind: 'settle', result: under.result, decision: under.record };
       return this.#asked(request, hostTool, call, rules, under.question, 'policy', confirmation);

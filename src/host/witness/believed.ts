@@ -102,7 +102,7 @@ function readRequest(claim: unknown, { sessionId, agent }: Executor): Claimed | 
   if (kind === 'tool' && !isText(name)) return wrong('name is no text');
   if (args !== undefined && !isRecord(args)) return wrong('args are no object');
   const agents = Array.isArray(agentPath) && agentPath.every(isText) ? agentPath : [];
-  const { decision: _, answers: __, approval: ___, questions: ____, requestedBy, ...wants } = given;
+  const { decision: _, answers: __, approval: ___, questions: ____, attempts: _____, requestedBy, ...wants } = given;
   for (const word of ['message', 'threadId', 'permissionMode'] as const) if (!isText(wants[word])) delete wants[word];
   if (!Number.isFinite(Date.parse(String(wants.expiresAt)))) delete wants.expiresAt;
   return {
@@ -140,6 +140,7 @@ function withKnown(wanted: Claimed, call: KnownCall | undefined, known: KnownCal
   const { decision, attempts } = call;
   // That it was started may be believed of anybody: it is not what lets it run.
   request.started ||= call.started;
+  if (attempts > 0) request.attempts = attempts;
   if (decision?.outcome === 'approved') request.decision = decisionShown(decision);
   if (call.questions.length > 0) request.questions = [...call.questions];
   if (call.answers.length > 0) {

@@ -117,6 +117,7 @@ function requestOf(
 /** Adds what a host holds whoever answers to. */
 function onRecord(request: ReportedRequest, call: CallState): ReportedRequest {
   const { decision, questions, hostAnswers, attempts } = call;
+  if (attempts > 0) request.attempts = attempts;
   if (decision?.outcome === 'approved') request.decision = decisionShown(decision);
   if (questions) request.questions = questions;
   if (hostAnswers.length > 0) request.answers = hostAnswers.map((answer) => publicAnswer(answer, attempts));
