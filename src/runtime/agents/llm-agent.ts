@@ -81,6 +81,8 @@ export class LlmAgent<
   readonly transferTargets: readonly string[] | undefined;
   readonly processors: readonly RequestProcessor[];
   readonly isConversational = true as const;
+  /** The newest failure of each that was told. */
+  readonly #toldFailures = new WeakMap<Toolset, unknown>();
   /** Own tools by name, toolsets excluded. */
   readonly tools: ReadonlyMap<string, ResolvedTool>;
   readonly toolsets: readonly Toolset[];
@@ -288,6 +290,9 @@ export class LlmAgent<
       }
     } catch (error) {
       if (context.signal.aborted) throw error;
+      // One that is known to be away fails in the same way at each step.
+      if (this.#toldFailures.get(toolset) === error) return;
+      this.#toldFailures.set(toolset, error);
       warn(`toolset ${toolset.name} failed: ${messageOf(error)}`, error);
     }
   }

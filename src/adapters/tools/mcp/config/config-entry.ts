@@ -9,13 +9,13 @@ import type { McpServer, McpToolsetOptions } from '../wire/index.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 type Own = Pick<
   McpToolsetOptions,
-  'prefix' | 'include' | 'optional' | 'protocol' | 'readResources' | 'connectMs' | 'idleMs'
+  'prefix' | 'include' | 'optional' | 'protocol' | 'readResources' | 'connectMs' | 'listMs' | 'retryMs' | 'idleMs'
 >;
 
 /** What an entry may say; of the rest it is told that it has no effect. */
 export const known: ReadonlySet<string> = new Set([
   ...['type', 'command', 'args', 'env', 'envFile', 'cwd', 'url', 'httpUrl', 'headers', 'disabled', 'enabled'],
-  ...['prefix', 'optional', 'protocol', 'readResources', 'connectMs', 'idleMs'],
+  ...['prefix', 'optional', 'protocol', 'readResources', 'connectMs', 'listMs', 'retryMs', 'idleMs'],
   ...['includeTools', 'excludeTools', 'disabledTools'],
 ]);
 
@@ -51,19 +51,19 @@ export function serverOf(at: string, entry: Record<string, unknown>, env: Enviro
 
 /** What an entry says of its toolset, before what is said of all. */
 export function ownOptions(at: string, entry: Record<string, unknown>, include: McpToolsetOptions['include']): Own {
-  const { prefix, optional, protocol, readResources, connectMs, idleMs } = entry;
+  const { prefix, optional, protocol, readResources, connectMs, listMs, retryMs, idleMs } = entry;
   if (prefix !== undefined && typeof prefix !== 'string') throw fault(`${at}.prefix is no string`);
   for (const [name, value] of Object.entries({ optional, readResources })) {
     if (value !== undefined && typeof value !== 'boolean') throw fault(`${at}.${name} is neither true nor false`);
   }
-  for (const [name, value] of Object.entries({ connectMs, idleMs })) {
+  for (const [name, value] of Object.entries({ connectMs, listMs, retryMs, idleMs })) {
     if (value !== undefined && !(typeof value === 'number' && value > 0))
       throw fault(`${at}.${name} is no number above 0`);
   }
   if (protocol !== undefined && protocol !== 'auto' && protocol !== 'legacy') {
     throw fault(`${at}.protocol can be auto or legacy`);
   }
-  const given = { prefix, optional, protocol, readResources, connectMs, idleMs };
+  const given = { prefix, optional, protocol, readResources, connectMs, listMs, retryMs, idleMs };
   const there = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Own;
   const taken = choiceOf(at, entry, include);
   return { ...there, ...(taken ? { include: taken } : {}) };

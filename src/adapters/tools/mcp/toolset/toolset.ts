@@ -13,7 +13,7 @@ import { describeTool, ensureValidator } from '../../../../gate/index.ts';
 import type { Toolset } from '../../../../runtime/index.ts';
 import { bag, checkIs } from '../../../../session/index.ts';
 import type { McpServer, McpToolsetOptions } from '../wire/index.ts';
-import { checkServer, McpConnection, namedTwice } from '../wire/index.ts';
+import { checkServer, McpConnection, namedTwice, Silence } from '../wire/index.ts';
 import type { CallContext, CallerToolset } from './caller.ts';
 import { McpCalls } from './caller.ts';
 import { readTool } from './resources.ts';
@@ -56,6 +56,7 @@ export function mcpToolset(options: McpServer & McpToolsetOptions): McpToolset {
 }
 
 const MAX_JUDGED = 1000;
+const RETRY_MS = 60_000;
 /** Warnings of what a server lists. */
 const MAX_TOLD = 1000;
 /** Characters of one. */
@@ -73,6 +74,10 @@ class ServerTools implements McpToolset {
   /** The same objects as long as the list is the same. */
   #provided: { of: readonly AnyTool[]; given: readonly ProvidedTool[] } | undefined;
   #listing: Promise<readonly AnyTool[]> | undefined;
+  /** It has not answered in time: until then (`performance.now()`) it is not asked, and this is what comes of it. */
+  #silent: { until: number; error: unknown } | undefined;
+  /** What was told to `warn` of lists that could not be had: each failure once. */
+  #warned: unknown;
   readonly #firstSeen = new Map<string, string>();
   /** What is offered, by the server's name of it. */
   readonly #definitions = new Map<string, { definition: Tool; digest: string; tool: AnyTool }>();
@@ -109,14 +114,20 @@ class ServerTools implements McpToolset {
       return await this.#list();
     } catch (error) {
       if (!this.#tools && this.#options.optional && !this.#connection.isClosed) {
-        this.#warn(`${this.name}: it is gone on without its tools: ${messageOf(error)}`);
+        this.#warnOnce(error, 'it is gone on without its tools');
         return [];
       }
       if (!this.#tools) throw error;
       // A call will try again, and say so if it cannot.
-      this.#warn(`${this.name}: its tools could not be listed again: ${messageOf(error)}`);
+      this.#warnOnce(error, 'its tools could not be listed again');
       return this.#tools;
     }
+  }
+
+  #warnOnce(error: unknown, what: string): void {
+    if (this.#warned === error) return;
+    this.#warned = error;
+    this.#warn(`${this.name}: ${what}: ${messageOf(error)}`);
   }
 
   /** As they are now, or a failure. */
@@ -129,6 +140,8 @@ class ServerTools implements McpToolset {
   }
 
   async #listAnew(): Promise<readonly AnyTool[]> {
+    if (this.#silent && performance.now() < this.#silent.until && !this.#connection.isClosed) throw this.#silent.error;
+    this.#silent = undefined;
     try {
       let hasResources = false;
       const listed = await this.#connection.listTools((client) => {
@@ -142,7 +155,11 @@ class ServerTools implements McpToolset {
       return this.#tools;
     } catch (error) {
       this.#isStale = true;
-      throw this.#unreachable(error);
+      const failure = this.#unreachable(error);
+      const isSilent = error instanceof Silence || (error instanceof Error && error.cause instanceof Silence);
+      // Whoever waits for a server that hangs would wait each time.
+      if (isSilent) this.#silent = { until: performance.now() + (this.#options.retryMs ?? RETRY_MS), error: failure };
+      throw failure;
     }
   }
 
@@ -180,6 +197,7 @@ class ServerTools implements McpToolset {
   async finishAuth(callback: URLSearchParams): Promise<void> {
     try {
       await this.#connection.finishAuth(callback);
+      this.#silent = undefined;
     } catch (error) {
       const message = `the sign-in at the MCP server ${this.name} could not be ended: ${this.#connection.explain(error)}`;
       throw new CoxswainError('UNAUTHENTICATED', 'E_MCP_SERVER', message, { cause: error, retryable: false });
@@ -300,7 +318,7 @@ class ServerTools implements McpToolset {
   #unreachable(error: unknown): unknown {
     if (error instanceof Error && 'code' in error && String(error.code).startsWith('E_')) return error;
     const message = `the tools of the MCP server ${this.name} cannot be listed: ${this.#connection.explain(error)}`;
-    return new CoxswainError('UNAVAILABLE', 'E_MCP_SERVER', message);
+    return new CoxswainError('UNAVAILABLE', 'E_MCP_SERVER', message, { details: { server: this.name } });
   }
 }
 

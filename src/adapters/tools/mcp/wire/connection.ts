@@ -7,7 +7,7 @@ import { httpTransport } from './http.ts';
 import { readLeniently } from './lenient.ts';
 import { eachOnce, ListWalk } from './listed.ts';
 import type { McpQuestion, McpReply, McpServer, McpToolsetOptions } from './options.ts';
-import { isAnswer, isLate } from './outcome.ts';
+import { isAnswer, isLate, Silence } from './outcome.ts';
 import type { McpSdk } from './sdk.ts';
 import { explainer } from './secrets.ts';
 
@@ -15,7 +15,10 @@ import { explainer } from './secrets.ts';
 const MAX_PRINTED = 1_000;
 const MAX_KEPT = 64 * 1024;
 /** Twice that is the longest that a timer can be set to. */
-const MAX_CONNECT_MS = 2 ** 30 - 1;
+const MAX_MS = 2 ** 30 - 1;
+
+const CONNECT_MS = 30_000;
+const LIST_MS = 10_000;
 
 /** Who hears what a server says by itself. */
 export interface ServerListener {
@@ -96,8 +99,15 @@ export class McpConnection {
       begin(client);
       if (!client.getServerCapabilities()?.tools) return [];
       this.#walk.begin();
-      const { tools } = await client.listTools(undefined, { cacheMode: 'refresh' });
-      return eachOnce(tools);
+      const listMs = boundOf(this.#options.listMs ?? LIST_MS);
+      const signal = AbortSignal.timeout(listMs);
+      try {
+        // The SDK counts each page by itself; the signal counts all.
+        const listing = client.listTools(undefined, { cacheMode: 'refresh', signal, timeout: 2 * listMs });
+        return eachOnce((await untilAborted(listing, signal)).tools);
+      } catch (error) {
+        throw signal.aborted ? new Silence(`it did not answer within ${listMs} ms (listMs)`) : error;
+      }
     });
   }
 
@@ -169,7 +179,7 @@ export class McpConnection {
   async #connect(onclose: () => void): Promise<Client> {
     const sdk = await loadMcpSdk();
     const mayAsk = this.#heard.mayAsk();
-    const connectMs = Math.ceil(Math.min(this.#options.connectMs ?? 30_000, MAX_CONNECT_MS));
+    const connectMs = boundOf(this.#options.connectMs ?? CONNECT_MS);
     // The SDK counts each step by itself; the signal counts all.
     const later = 2 * connectMs;
     const client = new sdk.Client(
@@ -206,7 +216,10 @@ export class McpConnection {
       const printed = this.explain(this.#printed).slice(-MAX_PRINTED).replaceAll(/\s+/g, ' ').trim();
       const why = printed === '' ? fault : `${fault}; it printed: ${printed}`;
       const message = `the MCP server ${this.name} cannot be reached: ${why}`;
-      throw new CoxswainError('UNAVAILABLE', 'E_MCP_SERVER', message);
+      throw new CoxswainError('UNAVAILABLE', 'E_MCP_SERVER', message, {
+        details: { server: this.name },
+        ...(signal.aborted ? { cause: new Silence(fault) } : {}),
+      });
     }
     client.onclose = onclose;
     // What went wrong may have been the news of a change.
@@ -260,6 +273,8 @@ export class McpConnection {
     });
   }
 }
+
+const boundOf = (ms: number): number => Math.ceil(Math.min(ms, MAX_MS));
 
 export async function loadMcpSdk(): Promise<McpSdk> {
   try {

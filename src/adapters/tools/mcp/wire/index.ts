@@ -4,6 +4,6 @@ export { Idle } from './idle.ts';
 export { namedTwice } from './listed.ts';
 export { dropNulls } from './nulls.ts';
 export type { McpCommand, McpQuestion, McpReply, McpServer, McpToolsetOptions, McpUrl } from './options.ts';
-export { errorTypeOfThrown, isForgotten } from './outcome.ts';
+export { errorTypeOfThrown, isForgotten, Silence } from './outcome.ts';
 export type { McpSdk } from './sdk.ts';
 export { checkServer, faultOf } from './secrets.ts';

@@ -72,6 +72,13 @@ export interface McpToolsetOptions {
   optional?: boolean;
   /** Milliseconds to connect. Default 30,000; 12 days at most. */
   connectMs?: number;
+  /** Milliseconds for the server to list its tools, all pages together. Default 10,000; 12 days at most. */
+  listMs?: number;
+  /**
+   * Milliseconds for which a server that has not connected or listed in time is not asked again: whoever wants its tools
+   * meanwhile has the same error at once. Default 60,000.
+   */
+  retryMs?: number;
   /**
    * Asks a person what the server wants to know, past the host. Absent: under a host that runs the tools it is a question
    * of the run, in `host.approvals` and for the host's `onElicitation`; elsewhere, or with false, the server is told that

@@ -31,9 +31,12 @@ export function isAnswer(error: unknown, { ProtocolError, SdkError }: McpSdk): b
   return error instanceof SdkError && (error.code === 'INVALID_RESULT' || error.code === 'UNSUPPORTED_RESULT_TYPE');
 }
 
+/** The server has not answered for as long as an option says. */
+export class Silence extends Error {}
+
 /** Nothing came, for as long as it was waited. */
 export function isLate(error: unknown, { SdkError, SdkErrorCode }: McpSdk): boolean {
-  return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
+  return error instanceof Silence || (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout);
 }
 
 /**

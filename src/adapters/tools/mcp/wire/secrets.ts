@@ -94,6 +94,8 @@ const shape: Shape<McpCommand & McpUrl & McpToolsetOptions> = {
   optional: flag,
   idleMs: anything,
   connectMs: anything,
+  listMs: anything,
+  retryMs: anything,
   onElicitation: either(fn, off),
   answerMs: anything,
   warn: fn,
@@ -102,8 +104,8 @@ const shape: Shape<McpCommand & McpUrl & McpToolsetOptions> = {
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export function checkServer(server: McpServer, options: McpToolsetOptions): void {
   checkOptions<McpCommand & McpUrl & McpToolsetOptions>({ ...server, ...options }, 'mcpToolset: options', shape);
-  const { name, idleMs = 1, connectMs = 1, answerMs = 1 } = options;
-  const times = { idleMs, connectMs, answerMs };
+  const { name, idleMs = 1, connectMs = 1, listMs = 1, retryMs = 1, answerMs = 1 } = options;
+  const times = { idleMs, connectMs, listMs, retryMs, answerMs };
   const wrong = Object.entries(times).find(([, ms]) => !(typeof ms === 'number' && ms > 0));
   const fault = faultOf(server) ?? (wrong && `${wrong[0]} is ${kindOf(wrong[1])}; it is a number above 0`);
   if (fault === undefined) return;
