@@ -132,12 +132,12 @@ export interface SessionProvider {
   openTurns?(): Promise<{ userId: string; sessionId: string; running: boolean }[]>;
   /**
    * Sessions with open requests, over all users of the app unless `userId` or `sessionId` is given, those that have
-   * waited longest first: since when (epoch milliseconds), and the ids of the calls.
+   * waited longest first: since when (epoch milliseconds), the ids of the calls, and the names of their tools.
    */
   open?(options?: {
     userId?: string;
     sessionId?: string;
-  }): Promise<{ userId: string; sessionId: string; calls?: string[]; since?: number }[]>;
+  }): Promise<{ userId: string; sessionId: string; calls?: string[]; tools?: string[]; since?: number }[]>;
 }
 
 export type SessionCreator = (descriptor: AgentDescriptor, context: HostContext) => Promise<ExecutorSession>;

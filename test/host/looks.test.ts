@@ -44,6 +44,7 @@ function hostOf(sessions: WaitingSession[], looks: Record<string, object> = {}, 
         ({ userId, sessionId }) => (scope.userId ?? userId) === userId && (scope.sessionId ?? sessionId) === sessionId,
       ),
     openTurns: async () => [],
+    agentTools: new Set(),
     borrow: async (agent, userId, sessionId) => {
       borrowed.push([agent, userId, sessionId].join('/'));
       const found = looks[sessionId];
@@ -166,6 +167,19 @@ describe('what is open across sessions', () => {
       message: expect.stringContaining('3 sessions ask a question "c#policy"'),
     });
     expect([onlyOne([], 'q'), onlyOne(['a'], 'q')]).toEqual([undefined, 'a']);
+  });
+
+  test('ATK-L6 of sessions whose calls are not known, no more are looked into than a bound', async () => {
+    const many = (n: number) => Array.from({ length: n }, (_, at) => place(`e${at}`));
+    const { host, borrowed } = hostOf(many(64));
+    expect(await new Approvals(host).get('c#policy')).toBeUndefined();
+    expect(borrowed).toHaveLength(64);
+    const more = hostOf(many(65));
+    await expect(new Approvals(more.host).get('c#policy')).rejects.toMatchObject({
+      code: 'E_UNKNOWN_REQUEST',
+      message: expect.stringMatching(/65 sessions are open of which no call is known.*name sessionId and userId/),
+    });
+    expect(more.borrowed).toEqual([]);
   });
 
   test('is looked for by the id of a session of a sub-agent in its caller', async () => {

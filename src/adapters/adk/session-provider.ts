@@ -47,12 +47,20 @@ export function sessionProvider(service: SessionService, context: HostContext, t
         ...(sessionId === undefined ? {} : { id: sessionId }),
       };
       const calls = await service.openCalls({ app: scope.app, ...within });
-      const seen = new Map<string, { userId: string; sessionId: string; calls: string[]; since: number }>();
-      for (const { key, callId, openedAt } of calls) {
+      const seen = new Map<
+        string,
+        { userId: string; sessionId: string; calls: string[]; tools: string[]; since: number }
+      >();
+      for (const { key, callId, name: tool, openedAt } of calls) {
         const name = JSON.stringify(key);
         const known = seen.get(name);
-        if (known) known.calls.push(callId);
-        else seen.set(name, { userId: key.userId, sessionId: key.id, calls: [callId], since: openedAt });
+        if (known) {
+          known.calls.push(callId);
+          known.tools.push(tool);
+        } else {
+          const at = { userId: key.userId, sessionId: key.id, since: openedAt };
+          seen.set(name, { ...at, calls: [callId], tools: [tool] });
+        }
       }
       return [...seen.values()];
     },

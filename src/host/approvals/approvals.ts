@@ -154,7 +154,7 @@ export class Approvals implements Holder {
       for await (const borrowed of this.#asking(requestId, place)) found.push(borrowed);
       const session = await whereMayDecide(found, requestId, by);
       if (!session) {
-        const message = `no session has an open request ${JSON.stringify(requestId)}; approvals.list() shows what is open`;
+        const message = `no session has an open request ${JSON.stringify(requestId)}; approvals.list() shows what is open. If one should, rebuildOpenCalls() of the store ("coxswain sessions rebuild") makes the index anew`;
         throw new CoxswainError('FAILED_PRECONDITION', 'E_UNKNOWN_REQUEST', message, { details: { requestId } });
       }
       const settlement = await session.respond(requestId, { ...given, by });

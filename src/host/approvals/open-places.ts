@@ -1,8 +1,11 @@
-import { callIdOf, isCoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, callIdOf, isCoxswainError } from '../../contracts/index.ts';
 import type { HostedSession } from '../hosted/index.ts';
 import type { ApprovalHost, ApprovalPlace, SessionPlace, WaitingSession } from './open-sessions.ts';
 
 type Places = Pick<ApprovalHost, 'openSessions' | 'borrow'>;
+
+/** Sessions that are looked into for a question of which no index tells where it is. */
+const MAX_LOOKED_INTO = 64;
 
 /** What a look into one session finds; undefined: it was deleted since the index was read. */
 export async function lookInto<T>(
@@ -48,11 +51,12 @@ export async function withoutSubagents<T extends SessionPlace>(host: Places, ses
 
 /**
  * Where a question of this id may be open: of sessions that others have called, their callers' instead. First where
- * the index has its call; then everywhere else, as a sub-agent may keep its sessions where no index tells of them. The
- * second is for whoever has found nothing in the first: it is every session with an open call.
+ * the index has its call; then, for whoever has found nothing there, where the call of a sub-agent is open, as that may
+ * keep its sessions where no index tells of them.
+ * @throws CoxswainError `FAILED_PRECONDITION / E_UNKNOWN_REQUEST` where that would be many sessions
  */
 export async function* placesOf(
-  host: Places,
+  host: Places & Pick<ApprovalHost, 'agentTools'>,
   requestId: string,
   place: ApprovalPlace,
 ): AsyncGenerator<SessionPlace[], void> {
@@ -69,12 +73,30 @@ export async function* placesOf(
   const asking = open.filter((one) =>
     sessionId === undefined ? (one.calls?.some((call) => wanted.has(call)) ?? true) : one.sessionId === sessionId,
   );
+  // Of those whose calls are not known, each may ask a question of this id: which of several is meant must be known.
+  const unknown = sessionId === undefined ? open.filter(({ calls }) => !calls).length : 0;
+  if (unknown > MAX_LOOKED_INTO) throw tooMany(requestId, `${unknown} sessions are open of which no call is known`);
   const callers = sessionId === undefined ? asking.flatMap((one) => callersOf(one, byName)) : open;
   const first = new Set<SessionPlace>([...asking, ...callers]);
   const roots = async (places: readonly SessionPlace[]) =>
     (await withoutSubagents(host, places)).filter((one) => isAt(one, place));
   yield roots([...first]);
-  if (sessionId === undefined) yield (await roots(open)).filter((one) => !first.has(one));
+  if (sessionId !== undefined) return;
+  const { agentTools } = host;
+  const mayAsk = open.filter(
+    ({ tools }) => agentTools.size > 0 && (tools?.some((tool) => agentTools.has(tool)) ?? true),
+  );
+  const others = mayAsk.filter((one) => !first.has(one));
+  if (others.length > MAX_LOOKED_INTO) {
+    throw tooMany(requestId, `${others.length} sessions wait for a sub-agent that may ask it`);
+  }
+  const above = others.flatMap((one) => callersOf(one, byName));
+  yield (await roots([...new Set([...others, ...above])])).filter((one) => !first.has(one));
+}
+
+function tooMany(requestId: string, sessions: string): CoxswainError {
+  const message = `no index tells where ${JSON.stringify(requestId)} is asked, and ${sessions}, more than the ${MAX_LOOKED_INTO} that are looked into: name sessionId and userId. If it should be in the index, rebuildOpenCalls() of the store ("coxswain sessions rebuild") makes that anew`;
+  return new CoxswainError('FAILED_PRECONDITION', 'E_UNKNOWN_REQUEST', message, { details: { requestId } });
 }
 
 export function isAt(here: SessionPlace, place: ApprovalPlace): boolean {

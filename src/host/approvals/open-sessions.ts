@@ -39,6 +39,8 @@ export interface SessionPlace {
 export interface WaitingSession extends SessionPlace {
   /** Ids of the open calls, where the provider knows them. */
   calls?: string[];
+  /** Names of their tools. */
+  tools?: string[];
   /** Epoch milliseconds: when the first of them came into the index. */
   since?: number;
 }
@@ -56,6 +58,8 @@ export interface ApprovalHost {
   openTurns(): Promise<(SessionPlace & { running: boolean })[]>;
   /** @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND` for one that was deleted since */
   borrow(agent: string, userId: string, sessionId: string): Promise<BorrowedSession>;
+  /** Names of tools that are agents: what they ask may be in sessions of which no index tells. */
+  readonly agentTools: ReadonlySet<string>;
   warn(message: string, error?: unknown): void;
   /** A run that nobody holds is on its way: whoever closes the host, or waits for it, knows of it. */
   during(work: Promise<void>): void;
