@@ -46,4 +46,4 @@ export { isoTime } from './time.ts';
 export { isTimed, MAX_TIMER_MS } from './timer.ts';
 export { unreachable } from './unreachable.ts';
 export { untilAborted, untilLate } from './until-aborted.ts';
-export { warnOnStderr } from './warn-on-stderr.ts';
+export { warnOnStderr, warnWith } from './warn-on-stderr.ts';

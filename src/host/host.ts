@@ -1,4 +1,4 @@
-import { warnOnStderr } from '../base/index.ts';
+import { warnWith } from '../base/index.ts';
 import type {
   AgentDescriptor,
   AgentSession,
@@ -35,7 +35,7 @@ import {
   tellMade,
 } from './terms/index.ts';
 import type { Subagent } from './tools/index.ts';
-import { HostToolRegistry } from './tools/index.ts';
+import { HostToolRegistry, subagentOf } from './tools/index.ts';
 import { journalOf, SessionJournal, WitnessedSession } from './witness/index.ts';
 
 /**
@@ -69,9 +69,10 @@ class Host implements AgentHost, Holder {
     checkHost(given);
     assertSafeId('app', given.app);
     if (given.userId !== undefined) assertSafeId('user id', given.userId);
-    this.#warn = given.warn ?? warnOnStderr;
+    this.#warn = warnWith(given.warn);
     const { telemetry } = given;
-    const options = telemetry ? { ...given, telemetry: guardedTelemetry(telemetry, this.#warn) } : given;
+    const guarded = { ...given, warn: this.#warn };
+    const options = telemetry ? { ...guarded, telemetry: guardedTelemetry(telemetry, this.#warn) } : guarded;
     this.#options = options;
     this.#journal = journalOf(options.sessions) ?? new MemoryJournal();
     for (const source of options.agents) {
@@ -86,6 +87,9 @@ class Host implements AgentHost, Holder {
       openSessions: (scope) => this.#openSessions(scope),
       openTurns: () => this.#openTurns(),
       borrow: (agent, userId, sessionId) => this.#borrow(agent, userId, sessionId),
+      agentTools: new Set(
+        (options.tools ?? []).filter((tool) => subagentOf(tool) !== undefined).map(({ name }) => name),
+      ),
       warn: this.#warn,
       during: (work) => this.#during(work),
     };

@@ -1,4 +1,4 @@
-import { inTime, warnOnStderr } from '../../base/index.ts';
+import { inTime, warnWith } from '../../base/index.ts';
 import { MAX_TIMER_MS } from '../../gate/index.ts';
 import { Gatekeeper, Hub, servedHost, serverLimits } from '../connection/index.ts';
 import type { AgentHost } from '../index.ts';
@@ -23,7 +23,7 @@ export function createHttp(
   options: HttpOptions,
 ): ((request: Request) => Promise<Response>) & { close(options?: { deadlineMs?: number }): Promise<void> } {
   checkHttp(host, options);
-  const warn = options.warn ?? warnOnStderr;
+  const warn = warnWith(options.warn);
   const { cors = false } = options;
   const hub = new Hub(servedHost(host, options.ceiling ?? {}, warn), { limits: serverLimits(options.limits), warn });
   const front = new HttpFront({

@@ -1,4 +1,4 @@
-import { warnOnStderr } from '../../base/index.ts';
+import { warnWith } from '../../base/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { ExecutorOptions, Served, ServerOptions } from '../connection/index.ts';
 import { loadProtocol, servedExecutor, servedHost } from '../connection/index.ts';
@@ -26,7 +26,7 @@ export async function serve(
   options: ServeOptions & { ceiling?: ServerOptions } = {},
 ): Promise<AgentServer> {
   checkServe(host, options);
-  const warn = options.warn ?? warnOnStderr;
+  const warn = warnWith(options.warn);
   return listen(servedHost(host, options.ceiling ?? {}, warn), options);
 }
 

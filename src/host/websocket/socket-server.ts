@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { WebSocket, WebSocketServer } from 'ws';
-import { warnOnStderr } from '../../base/index.ts';
+import { warnWith } from '../../base/index.ts';
 import { CLOSE_CODES, CoxswainError, messageOf, PROTOCOL_PATH, SUBPROTOCOL } from '../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../gate/index.ts';
 import { inTime } from '../../session/index.ts';
@@ -62,7 +62,7 @@ export class SocketServer implements AgentServer {
   constructor(served: Served, options: ServeOptions, Sockets: typeof WebSocketServer) {
     this.#options = options;
     this.#limits = serverLimits(options.limits);
-    this.#warn = options.warn ?? warnOnStderr;
+    this.#warn = warnWith(options.warn);
     this.#log = options.log ?? (() => {});
     this.token = options.authenticate ? undefined : randomBytes(32).toString('base64url');
     this.#hub = new Hub(served, { limits: this.#limits, warn: this.#warn });

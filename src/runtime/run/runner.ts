@@ -17,7 +17,7 @@ import {
   signal,
   text,
   texts,
-  warnOnStderr,
+  warnWith,
 } from '../../base/index.ts';
 import type {
   AnswerLimits,
@@ -103,7 +103,7 @@ export function checkEngine(
 /** What all runs of one agent share. */
 export function createEngine(options: Omit<RunnerOptions, 'app' | 'sessions'>, key: SessionKey): Engine {
   const plugins = options.plugins ?? noPlugins;
-  const warn = options.warn ?? warnOnStderr;
+  const warn = warnWith(options.warn);
   assertUniquePlugins(plugins);
   return {
     tree: AgentTree.of(options.agent),

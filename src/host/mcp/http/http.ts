@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AuthInfo } from '@modelcontextprotocol/server';
-import { warnOnStderr } from '../../../base/index.ts';
+import { warnWith } from '../../../base/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
 import type { AgentHost } from '../../index.ts';
 import { createMcpFactory } from '../server/index.ts';
@@ -40,7 +40,7 @@ export async function createMcpHttp(host: AgentHost, options: McpHttpOptions = {
     loadNodeSdk(),
   ]);
   const maxBodyBytes = options.maxBodyBytes ?? sdk.DEFAULT_MAX_REQUEST_BODY_SIZE;
-  const warn = options.warn ?? warnOnStderr;
+  const warn = warnWith(options.warn);
   const admit = admissionOf(options, sdk, warn);
   const modern = sdk.createMcpHandler(factory, { legacy: 'reject', maxRequestBodySize: maxBodyBytes });
   const sessions = new HttpSessions(factory, sdk, {

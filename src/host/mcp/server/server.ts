@@ -5,7 +5,7 @@ import type {
   RequestStateCodec,
   ServerContext,
 } from '@modelcontextprotocol/server';
-import { warnOnStderr } from '../../../base/index.ts';
+import { warnWith } from '../../../base/index.ts';
 import type { Principal } from '../../../contracts/index.ts';
 import { CoxswainError, PACKAGE_VERSION } from '../../../contracts/index.ts';
 import { ensureValidator, MAX_TIMER_MS } from '../../../gate/index.ts';
@@ -53,7 +53,7 @@ export async function createMcpFactory(host: AgentHost, options: McpOptions = {}
   await ensureValidator();
   const answerMs = options.answerMs ?? DEFAULT_ANSWER_MS;
   const codec = await parkedCalls(options.stateKey, answerMs, (context) => principalOf(context)?.id ?? '');
-  const warn = options.warn ?? warnOnStderr;
+  const warn = warnWith(options.warn);
   const strangers = new Strangers(warn);
   const heldMs = Math.min(answerMs, MAX_TIMER_MS);
   const held = new HeldSessions(heldMs, warn);

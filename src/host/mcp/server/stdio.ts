@@ -1,6 +1,6 @@
 import { syncBuiltinESMExports } from 'node:module';
 import type { Writable } from 'node:stream';
-import { warnOnStderr } from '../../../base/index.ts';
+import { warnWith } from '../../../base/index.ts';
 import type { AgentHost } from '../../index.ts';
 import type { McpStdioOptions } from '../turn/index.ts';
 import { factoryOptions, loadStdioSdk, mcpInput } from '../turn/index.ts';
@@ -39,7 +39,7 @@ export async function serveMcpStdio(host: AgentHost, options: McpStdioOptions = 
   const closed = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const strangers = new Strangers(options.warn ?? warnOnStderr);
+  const strangers = new Strangers(warnWith(options.warn));
   const handle = serveStdio(factory, { transport, onerror: ({ message }) => strangers.note(message) });
   const { onclose } = transport;
   transport.onclose = () => {

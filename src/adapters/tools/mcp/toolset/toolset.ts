@@ -1,5 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/client';
-import { warnOnStderr } from '../../../../base/index.ts';
+import { warnWith } from '../../../../base/index.ts';
 import type {
   AnyTool,
   ProvidedTool,
@@ -98,7 +98,7 @@ class ServerTools implements McpToolset {
     this.#options = options;
     this.#reader = readTool(`${options.prefix === undefined ? `${this.name}_` : ''}read_resource`);
     this.#pins = options.pins ?? new Map<string, string>();
-    this.#warn = options.warn ?? warnOnStderr;
+    this.#warn = warnWith(options.warn);
     this.#connection = new McpConnection(this.name, server, options, {
       onToolsChanged: () => {
         this.#isStale = true;
