@@ -39,7 +39,9 @@ export async function editorOn(
   if (picks !== 'none') {
     app.onRequest('session/request_permission', ({ params, signal }) => {
       asked.push(params);
-      const optionId = picks(params);
+      const optionId: string | object | null | undefined = picks(params);
+      // What an editor of another version, or none, would say.
+      if (typeof optionId === 'object') return { outcome: optionId } as never;
       if (optionId === 'cancel') return { outcome: { outcome: 'cancelled' } };
       if (optionId !== undefined) return { outcome: { outcome: 'selected', optionId } };
       return new Promise((resolve) => {

@@ -38,6 +38,19 @@ describe('our agents in an editor', () => {
     expect([await editor.prompt(id, 'hi'), await editor.prompt(id, 'again')]).toEqual(['max_tokens', 'end_turn']);
   });
 
+  test.each([
+    { outcome: 'rejected', optionId: 'allow' },
+    { outcome: null, optionId: 'allow' },
+    { optionId: 'allow' },
+    null,
+  ])('ATT-17 an answer whose outcome is not known (%j) allows nothing, whatever it names', async (outcome) => {
+    const { ran, tool: rm } = counting('rm');
+    const pick = (() => outcome) as unknown as () => string;
+    const editor = await editorOf(hostOf([call('rm'), 'kept'], [rm]), pick);
+    expect(await editor.prompt(await editor.start(), 'remove x')).toBe('end_turn');
+    expect(ran).toEqual([]);
+  });
+
   test('a call is asked about, and runs once it is allowed; its course is shown', async () => {
     const { ran, tool: rm } = counting('rm');
     const editor = await editorOf(hostOf([call('rm', { file: 'x' }), 'gone'], [rm]), () => 'allow');

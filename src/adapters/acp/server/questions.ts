@@ -141,7 +141,9 @@ export class EditorQuestions {
         { sessionId: this.#session.id, toolCall, options },
         { cancellationSignal: this.#waits, stopWaitingOnCancel: true },
       );
-      if (outcome.outcome === 'cancelled') return 'cancelled';
+      // The editor may be of a later version: of an outcome that is not known nobody can say that it is a yes.
+      if (outcome?.outcome === 'cancelled') return 'cancelled';
+      if (outcome?.outcome !== 'selected') return no('the editor gave no answer');
       chosen = outcome.optionId;
     } catch {
       if (this.#signal.aborted) return 'cancelled';

@@ -3,6 +3,7 @@ import type { StoredEvent } from '../../../runtime/index.ts';
 type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === 'string';
+const isAction: Check = (value) => value === 'accept' || value === 'decline' || value === 'cancel';
 const isFlag: Check = (value) => typeof value === 'boolean';
 /** Epoch milliseconds that a date can have. */
 const isTime: Check = (value) => typeof value === 'number' && Math.abs(value) <= 8_640_000_000_000_000;
@@ -150,7 +151,36 @@ const actionChecks: Record<string, Check> = {
       'expiresAt?': isTime,
     }),
   ),
-  'answers?': mapOf(shape({ action: isText })),
+  'answers?': mapOf(
+    shape({
+      action: isAction,
+      'by?': isText,
+      'roles?': listOf(isText),
+      'reason?': isText,
+      'args?': isMap,
+      'content?': isMap,
+      'digest?': isText,
+      'quorum?': isCount,
+    }),
+  ),
+  'questions?': listOf(
+    shape({
+      requestId: isText,
+      'reason?': isText,
+      'ruleId?': isText,
+      'approvers?': shape({
+        'roles?': listOf(isText),
+        'notRequester?': isFlag,
+        'quorum?': isCount,
+        'also?': listOf(listOf(isText)),
+      }),
+      'expiresAt?': isText,
+      'redact?': listOf(isText),
+      'digest?': isText,
+      'remember?': listOf(isText),
+      'args?': isMap,
+    }),
+  ),
   'interim?': mapOf(isMap),
   'completed?': listOf(shape({ path: isText, agent: isText, outcome: isMap, 'thread?': isText, 'aborted?': isFlag })),
   'began?': listOf(shape({ path: isText, agent: isText, 'iteration?': isCount, 'thread?': isText })),
