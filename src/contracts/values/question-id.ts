@@ -40,16 +40,16 @@ export function isHostQuestion(requestId: string): boolean {
 
 /** A host's question that is derived from the log and stands nowhere in it until it is answered. */
 export function isDerivedQuestion(requestId: string): boolean {
-  const kind = kindOf(requestId);
+  const kind = kindOfQuestion(requestId);
   return kind === 'policy' || kind === 'rerun';
 }
 
 export function isAskedByRun(requestId: string): boolean {
-  return kindOf(requestId) === 'asked';
+  return kindOfQuestion(requestId) === 'asked';
 }
 
 export function isPolicyQuestion(requestId: string): boolean {
-  return kindOf(requestId) === 'policy';
+  return kindOfQuestion(requestId) === 'policy';
 }
 
 /** Which of the host's questions of its kind about the call it is, from 0. */
@@ -57,6 +57,7 @@ export function questionNumber(requestId: string): number {
   return Number(/\.(\d+)$/.exec(requestId)?.[1] ?? 0);
 }
 
-function kindOf(requestId: string): string | undefined {
+/** Of a host's question; undefined for any other id. */
+export function kindOfQuestion(requestId: string): string | undefined {
   return hosts.exec(requestId)?.[1];
 }

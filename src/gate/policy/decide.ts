@@ -32,6 +32,8 @@ export interface Approval {
   requestedBy?: string | undefined;
   redact?: string[] | undefined;
   asked?: DecisionRecord['asked'];
+  /** A person has edited the arguments: no hook has seen them. */
+  isEdited?: boolean | undefined;
 }
 
 export type Verdict =
@@ -74,7 +76,10 @@ function verdictOf(
   return { kind: 'ask', question: question(args, policy, floor, hookAsks) };
 }
 
-/** Decides on a call that somebody approved: policy is asked again, and may only say no. */
+/**
+ * Decides on a call that somebody approved: policy is asked again, and may only say no. Of arguments that a person has
+ * edited the before_tool hooks (`rules.beforeTool`) are asked too: what they make of them nobody has approved.
+ */
 export async function decideApproved(call: GateCall, rules: GateRules, approval: Approval): Promise<Verdict> {
   // Also what was said yes to as it was: the tool may have changed since. Its schema leaves alone what it has taken once.
   const checking = validatedInTime(rules.validate(approval.args ?? call.args), rules.signal);
@@ -96,9 +101,45 @@ export async function decideApproved(call: GateCall, rules: GateRules, approval:
   const answer = asked instanceof Promise ? await asked : asked;
   // What was to be hidden before an edit is hidden after it.
   const policy = withRedact(answer, approval.redact);
-  const { redact: _, args: __, ...why } = approval;
+  const { redact: _, args: __, isEdited: isNew, ...why } = approval;
   if (policy.outcome === 'deny') return denied(call, args, policy, rules);
+  const refused =
+    isNew && rules.beforeTool ? await hookOnEdited(call, args, rules, rules.beforeTool, policy) : undefined;
+  if (refused) return refused;
   return run(call, args, { ...recordFacts(call, args, rules, policy), ...why });
+}
+
+async function hookOnEdited(
+  call: GateCall,
+  args: Record<string, unknown>,
+  rules: GateRules,
+  hook: NonNullable<GateRules['beforeTool']>,
+  policy: PolicyDecision,
+): Promise<Verdict | undefined> {
+  const facts = recordFacts(call, args, rules, policy);
+  const { verdict, changed } = await hooked(args, rules, hook, facts);
+  if (verdict || !changed) return verdict;
+  const reason = 'a before_tool hook changes the edited arguments, and nobody has approved what it makes of them';
+  return refuse(deniedResult(reason), reason, { by: 'hook', ...facts });
+}
+
+/** What the hooks say of these arguments: a verdict, others in their place, or nothing. */
+async function hooked(
+  args: Record<string, unknown>,
+  rules: GateRules,
+  hook: NonNullable<GateRules['beforeTool']>,
+  facts: Omit<Approval, 'by'>,
+): Promise<{ verdict?: Verdict; changed?: Record<string, unknown> }> {
+  const answer = await askHook(hook, args, rules.signal);
+  if (answer.kind === 'result') return { verdict: answered(answer.value, facts) };
+  if (answer.kind === 'block') {
+    return { verdict: refuse(deniedResult(answer.reason), answer.reason, { by: 'hook', ...facts }) };
+  }
+  if (answer.kind === 'unfit') return { verdict: unfitOfHook(answer.reason, facts) };
+  // Checked first: what is no JSON cannot be compared either.
+  const checked = answer.args && (await validatedInTime(rules.validate(answer.args), rules.signal));
+  if (checked && !checked.ok) return { verdict: unfitOfHook(checked.message, facts) };
+  return checked && !sameArgs(checked.args, args) ? { changed: checked.args } : {};
 }
 
 async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> {
@@ -108,17 +149,10 @@ async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> 
   if (policy.outcome === 'deny') return denied(call, args, policy, rules);
   if (rules.beforeTool) {
     const facts = recordFacts(call, args, rules, policy);
-    const answer = await askHook(rules.beforeTool, args, rules.signal);
-    if (answer.kind === 'result') return answered(answer.value, facts);
-    if (answer.kind === 'block') return refuse(deniedResult(answer.reason), answer.reason, { by: 'hook', ...facts });
-    if (answer.kind === 'unfit') return unfitOfHook(answer.reason, facts);
-    // Checked first: what is no JSON cannot be compared either.
-    const checked = answer.args && (await validatedInTime(rules.validate(answer.args), rules.signal));
-    if (checked && !checked.ok) {
-      return unfitOfHook(checked.message, facts);
-    }
-    if (checked && !sameArgs(checked.args, args)) {
-      args = deepFreeze(checked.args);
+    const { verdict, changed } = await hooked(args, rules, rules.beforeTool, facts);
+    if (verdict) return verdict;
+    if (changed) {
+      args = deepFreeze(changed);
       policy = stricter(policy, await policyOn(call, args, rules));
       if (policy.outcome === 'deny') return denied(call, args, policy, rules);
     }
@@ -254,7 +288,7 @@ function question(
   return Object.assign(made, obligationsIn({ ...policy, expiresIn: sooner(policy.expiresIn, asked?.expiresIn) }));
 }
 
-function run(call: GateCall, args: Record<string, unknown>, why: Approval): Verdict {
+function run(call: GateCall, args: Record<string, unknown>, why: Omit<Approval, 'isEdited'>): Verdict {
   const record: DecisionRecord = { outcome: 'approved', by: why.by };
   if (why.ruleId !== undefined) record.ruleId = why.ruleId;
   if (why.reason !== undefined) record.reason = why.reason;

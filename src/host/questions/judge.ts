@@ -120,6 +120,8 @@ export class Judge {
     if (loading) await loading;
     let call = gateCall(request, hostTool, this.#options.agent);
     const rules = this.#rules(request, hostTool, signal);
+    // Of what a person has edited; a look fires none.
+    if (!peek) rules.beforeTool = this.#hooks.around(call, request, signal);
     // Not every executor checks what it announces, and only its host knows what a tool's own schema makes of it.
     const checking = hostTool && validatedInTime(rules.validate(call.args), signal);
     const checked = checking instanceof Promise ? await checking : checking;
@@ -222,10 +224,8 @@ export class Judge {
     peek: boolean,
   ): Verdict | Promise<Verdict> {
     const asked = askedByHook(request);
-    const full: GateRules = { ...rules, needsApproval: floorOf(request, hostTool), hookAsked: () => asked };
-    const fire = this.#hooks.once(call, request, rules.signal, peek);
-    if (fire) full.beforeTool = fire;
-    return decide(call, full);
+    const beforeTool = this.#hooks.once(call, request, rules.signal, peek);
+    return decide(call, { ...rules, beforeTool, needsApproval: floorOf(request, hostTool), hookAsked: () => asked });
   }
 
   /** The host's before_tool hooks around one call. */

@@ -1,5 +1,5 @@
-import type { ApprovalQuestion, QuestionKind, ReportedRequest } from '../../contracts/index.ts';
-import { questionId } from '../../contracts/index.ts';
+import type { ApprovalQuestion, PutQuestion, QuestionKind, ReportedRequest } from '../../contracts/index.ts';
+import { callIdOf, canonicalJson, kindOfQuestion, questionId, questionNumber } from '../../contracts/index.ts';
 import type { Approval, GateCall, HeldQuestion, Question } from '../../gate/index.ts';
 import {
   decidingAnswer,
@@ -72,8 +72,9 @@ export async function questionOutcome(inquiry: Inquiry, options: QuestionOptions
     }
     const by = `user:${answer.by?.id ?? 'unknown'}`;
     if (answer.action !== 'accept' && kind === 'rerun') return no(notAgain(by));
-    if (answer.action === 'decline') return no(refusal(answer.reason ?? 'denied', by, answer.reason));
     if (answer.action === 'cancel') return no(cancelled(by));
+    // Whatever else it says, it is no yes.
+    if (answer.action !== 'accept') return no(refusal(answer.reason ?? 'denied', by, answer.reason));
     const others = answer.args && (await questionForOthers(call, rules, answer.args, answer.by, question.redact));
     if (others) {
       question = others;
@@ -81,8 +82,23 @@ export async function questionOutcome(inquiry: Inquiry, options: QuestionOptions
       digest = previewDigest(call, question.args, preview);
       continue;
     }
+    // Another host has asked since, on terms of its own: those hold, too.
+    const since = putSince(request, requestId).reduce<HeldQuestion>((held, put) => heldTo(held, put), question);
+    if (since !== question && !decidingAnswer(given, { requestId, digest }, since, rules.principal)) continue;
     const args = answer.args ?? (question.args === call.args ? undefined : question.args);
     const { payload, ruleId, redact } = question;
-    return { kind: 'approved', approval: { by, args, reason: answer.reason, ruleId, redact }, payload };
+    const isEdited = answer.args !== undefined && canonicalJson(answer.args) !== canonicalJson(question.args);
+    return { kind: 'approved', approval: { by, args, reason: answer.reason, ruleId, redact, isEdited }, payload };
   }
+}
+
+/** What later questions of the same kind about the call were put with. */
+function putSince({ questions = [] }: ReportedRequest, requestId: string): PutQuestion[] {
+  const kind = kindOfQuestion(requestId);
+  return questions.filter(
+    (put) =>
+      callIdOf(put.requestId) === callIdOf(requestId) &&
+      kindOfQuestion(put.requestId) === kind &&
+      questionNumber(put.requestId) > questionNumber(requestId),
+  );
 }

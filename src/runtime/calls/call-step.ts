@@ -50,7 +50,7 @@ export function stepOf(
       return settle(refusalResult(next.as, answer ? answer.reason : call.decision?.reason));
     }
     case 'run':
-      return resolved ? onRecord(context, call, resolved, next) : settle(notFound(call.name, tools));
+      return resolved ? onRecord(context, call, resolved, next, hooks) : settle(notFound(call.name, tools));
     case 'judge': {
       if (!resolved) return settle(notFound(call.name, tools));
       const rules = gateRules(context, call, resolved, hooks, !call.hooked);
@@ -138,6 +138,7 @@ async function onRecord(
   call: CallState,
   resolved: ResolvedTool,
   { on, isRerun }: Extract<NextStep, { kind: 'run' }>,
+  hooks: HookChain,
 ): Promise<CallStep> {
   const ask = call.asks.at(-1);
   if (on === 'decision' || !ask?.answer) {
@@ -150,11 +151,18 @@ async function onRecord(
     return fromVerdict(
       call,
       resolved,
-      await approved(context, call, resolved, { by, args: args ?? call.decision?.args }),
+      await approved(
+        context,
+        call,
+        resolved,
+        { by, args: args ?? call.decision?.args, isEdited: args !== undefined },
+        hooks,
+      ),
     );
   const { ruleId, redact } = ask;
-  const approval: Approval = { by, args: args ?? ask.args, reason, ruleId, redact };
-  const verdict = await approved(context, call, resolved, approval);
+  const isEdited = args !== undefined;
+  const approval: Approval = { by, args: args ?? ask.args, reason, ruleId, redact, isEdited };
+  const verdict = await approved(context, call, resolved, approval, hooks);
   const confirmation = { confirmed: true, ...(content ? { payload: content } : {}) };
   const confirms = ask.kind === 'tool_confirmation' && ask.context !== undefined;
   return fromVerdict(call, resolved, verdict, confirms ? confirmation : undefined);
@@ -165,8 +173,10 @@ function approved(
   call: CallState,
   resolved: ResolvedTool,
   approval: Approval,
+  hooks?: HookChain,
 ): Promise<Verdict> {
-  return decideApproved(gateCall(context, call, resolved), gateRules(context, call, resolved), approval);
+  const rules = gateRules(context, call, resolved, hooks, approval.isEdited);
+  return decideApproved(gateCall(context, call, resolved), rules, approval);
 }
 
 function fromVerdict(
