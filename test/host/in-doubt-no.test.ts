@@ -18,7 +18,7 @@ test.each(['defer', 'Decline', ''])(
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const path = join(folder, 'log.db');
     const pay = notingTool('pay');
-    const policy = policyOf({ pay: 'ask_user' });
+    const policy = policyOf({ pay: 'ask' });
     const store = openSqlite(path);
     const first = hostOf(payOnce(), { store, tools: [pay.tool], policy });
     const session = await first.host.open('bot', { sessionId: 's', create: true });
@@ -55,7 +55,7 @@ test('ATT-18 nor is one that a host noted of an executor that it does not believ
       app: 'shop',
       agents: [source],
       tools: [pay.tool],
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: 'ask' }),
       sessions: store,
       warn: () => {},
     });
@@ -125,7 +125,7 @@ test.each<[string, (eur: number) => HookResult | undefined, number[], string | u
 ])('ATT-21 edited arguments pass the before_tool hook: those that it %s', async (_, said, paid, reason) => {
   const { hooks, saw } = guard(said);
   const pay = notingTool('pay');
-  const { host } = hostOf(payOnce(), { tools: [pay.tool], policy: policyOf({ pay: 'ask_user' }), hooks });
+  const { host } = hostOf(payOnce(), { tools: [pay.tool], policy: policyOf({ pay: 'ask' }), hooks });
   const session = await host.open('bot');
   await say(session, 'go');
   const { requestId } = await only(session);
