@@ -60,9 +60,11 @@ export type { ApproverTerms, AskedRequest, HeldQuestion, Question, QuestionState
 export {
   approversOf,
   assertApprover,
+  bothRules,
   changedSinceShown,
   changesAt,
   decidingAnswer,
+  editedVote,
   expiryFromNow,
   expiryOf,
   hasAnswer,
@@ -83,6 +85,7 @@ export {
   putByPolicy,
   questionState,
   shownTerms,
+  sooner,
   toPut,
   untilFirstChange,
   votesFor,
@@ -90,6 +93,7 @@ export {
   whyNotOpen,
   wordsOfApprovers,
   yesesNeeded,
+  yesesToEdited,
 } from './questions/index.ts';
 export type { CapLimit, CapOptions, ResultArtifacts, ResultBounds, ToolResponseFields } from './result/index.ts';
 export {

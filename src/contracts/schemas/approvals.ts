@@ -50,7 +50,7 @@ export const approvalRequest = z.looseObject({
   reason: z.string().optional(),
   ruleId: z.string().optional(),
   preview: z.array(displayContent),
-  /** SHA-256 (hex) of the canonical JSON of tool, arguments and preview: what a yes is bound to. */
+  /** SHA-256 (hex) of the canonical JSON of tool, arguments, preview and what a handler asks with: what a yes is bound to. */
   previewDigest: z.string(),
   requestedBy: principal,
   approvers: approverRule.optional(),

@@ -140,6 +140,8 @@ export interface Ballot {
   digest: string;
   /** Edited arguments. */
   args?: Record<string, unknown> | undefined;
+  /** Yeses to an earlier question about the call, edited to what this one shows: they are to the same. */
+  carried?: Answers | undefined;
 }
 
 /** Different people who have said yes to the same thing, and may. */
@@ -149,7 +151,7 @@ export function votesFor(answers: Answers, ballot: Ballot, terms: ApproverTerms,
 
 function yesesTo(answers: Answers, ballot: Ballot, terms: ApproverTerms, requestedBy: Principal): Answers[number][] {
   const wanted = canonicalJson({ args: ballot.args ?? null });
-  return answers.filter(
+  const given = answers.filter(
     ({ requestId, action, by, digest, args }) =>
       requestId === ballot.requestId &&
       action === 'accept' &&
@@ -157,6 +159,30 @@ function yesesTo(answers: Answers, ballot: Ballot, terms: ApproverTerms, request
       canonicalJson({ args: args ?? null }) === wanted &&
       mayDecide(terms, requestedBy, by),
   );
+  const before = ballot.args ? [] : (ballot.carried ?? []).filter(({ by }) => mayDecide(terms, requestedBy, by));
+  return [...before, ...given];
+}
+
+/**
+ * The first yes with edited arguments to a question that needs several: what it says is asked of the others, as no one
+ * person's edit runs. Undefined where none was edited, or one person is enough.
+ */
+export function editedVote(
+  answers: Answers,
+  asked: Omit<Ballot, 'args'>,
+  terms: ApproverTerms,
+  requestedBy: Principal,
+): Answers[number] | undefined {
+  if (yesesNeeded(terms) === 1) return undefined;
+  return answers.find(({ args }, index) => {
+    const one = answers.slice(index, index + 1);
+    return args !== undefined && yesesTo(one, { ...asked, carried: [], args }, terms, requestedBy).length > 0;
+  });
+}
+
+/** Yeses to a question with these arguments in place of those that were shown. */
+export function yesesToEdited(answers: Answers, ballot: Ballot, terms: ApproverTerms, requestedBy: Principal): Answers {
+  return yesesTo(answers, ballot, terms, requestedBy);
 }
 
 /**
@@ -165,17 +191,21 @@ function yesesTo(answers: Answers, ballot: Ballot, terms: ApproverTerms, request
  */
 export function decidingAnswer(
   answers: Answers,
-  asked: { requestId: string; digest: string },
+  asked: Omit<Ballot, 'args'>,
   terms: ApproverTerms,
   requestedBy: Principal,
 ): Answers[number] | undefined {
   const needed = yesesNeeded(terms);
   const mine = answers.filter(({ requestId }) => requestId === asked.requestId);
+  const edit = editedVote(mine, asked, terms, requestedBy);
   return mine.find((answer, index) => {
     if (answer.action !== 'accept') return true;
     const soFar = mine.slice(0, index + 1);
     const ballot = { ...asked, args: answer.args };
-    if (!yesesTo([answer], ballot, terms, requestedBy).length) return false;
+    if (!yesesTo([answer], { ...ballot, carried: [] }, terms, requestedBy).length) return false;
+    // What was edited is asked of the others: who has not seen it says nothing of it any more.
+    const isBehind = edit !== undefined && index > mine.indexOf(edit);
+    if (isBehind && canonicalJson({ args: answer.args ?? null }) !== canonicalJson({ args: edit.args })) return false;
     return votesFor(soFar, ballot, terms, requestedBy).size >= needed;
   });
 }

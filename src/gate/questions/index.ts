@@ -5,6 +5,7 @@ export {
   assertApprover,
   bothRules,
   decidingAnswer,
+  editedVote,
   hasAnswer,
   hasVoted,
   isForNamed,
@@ -17,6 +18,7 @@ export {
   whyNotOpen,
   wordsOfApprovers,
   yesesNeeded,
+  yesesToEdited,
 } from './approvers.ts';
 export type { Obligations } from './obligations.ts';
 export {

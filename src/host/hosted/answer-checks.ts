@@ -60,19 +60,32 @@ export class AnswerChecks {
       throw previewChanged('what can be remembered has changed since it was shown, so answer without remember');
     }
     assertOffered(question.requestId, stored.remember, question.approval.remember.length);
-    const args = await this.#checkEdited(request, stored.args);
+    const taken = await this.#checkEdited(request, stored.args);
+    // What is as it was shown is no edit.
+    const args = taken && canonicalJson(taken) === canonicalJson(question.args) ? undefined : taken;
     if (stored.remember !== undefined && args && canonicalJson(args) !== canonicalJson(question.args)) {
       const message = `the edited arguments are for this one run of ${question.name}: answer without remember`;
       throw new CoxswainError('INVALID_ARGUMENT', 'E_WRONG_ANSWER', message);
     }
     const needed = yesesNeeded(question.approval);
+    // It would be asked of the others, and could not run.
+    if (args && needed > 1) await this.#assertNotDenied(request, args);
     const people = this.#frame.judge.votes(request, question, args).add(personOf(by));
+    const { args: _, ...rest } = stored;
     return {
-      ...stored,
+      ...rest,
       ...(args ? { args } : {}),
       previewDigest,
       ...(people.size < needed ? { quorum: needed } : {}),
     };
+  }
+
+  async #assertNotDenied(request: ReportedRequest, args: Record<string, unknown>): Promise<void> {
+    const why = await this.#ruling.judge.whyDenied(request, this.#frame.toolOf(request), args);
+    if (why === undefined) return;
+    const { requestId } = request;
+    const message = `the edited arguments are not allowed: ${why}`;
+    throw new CoxswainError('PERMISSION_DENIED', 'E_WRONG_ANSWER', message, { details: { requestId } });
   }
 
   /** What is edited in one turn has one allowance, whoever edits. */

@@ -4,7 +4,7 @@ import { answerRun } from '../run/index.ts';
 import { runsNow } from './answer-checks.ts';
 import type { ControlledSession } from './controlled-session.ts';
 import { afterAnswer, decidedByVotes } from './decided.ts';
-import { findOpen } from './open-request.ts';
+import { findOpen, questionOf } from './open-request.ts';
 
 /** Answers what is open under an id: a question of the host, a request of the agent, or one of a sub-agent's. */
 export async function answerHostedRequest(
@@ -18,10 +18,23 @@ export async function answerHostedRequest(
   const child = open ? undefined : await session.subagents?.find({ requestId });
   if (child) return child.respond(requestId, answer);
   if (open?.question) return answerQuestion(session, open.request, open.question, answer);
+  const since = open && answer.kind === 'deny' ? await askedSince(session, requestId, open.request) : undefined;
+  if (open && since) return answerQuestion(session, open.request, since, answer);
   const denied = open && (await deniedNow(session, requestId, open.request, answer));
   if (denied) return denied;
   const decided = open && decidedByVotes(open.request, requestId, session.frame.grounds(open.request).principal);
   return decided ?? answerDirect(session, requestId, open?.request, answer);
+}
+
+/** The question that is asked now in place of one whose votes did not decide, as one of them edited the call: a no is one to both. */
+async function askedSince(
+  session: ControlledSession,
+  requestId: string,
+  request: ReportedRequest,
+): Promise<ApprovalQuestion | undefined> {
+  const put = putAs(request, requestId);
+  if (!put || yesesNeeded(put) < 2 || hasAnswer(request, requestId)) return undefined;
+  return questionOf(session, request);
 }
 
 /** A question that was put, about a call that policy denies since: whatever the answer, the call does not run. */

@@ -9,6 +9,7 @@ import type {
 import { canonicalJson } from '../../contracts/index.ts';
 import { decidingAnswer, isVote, putAs, yesesNeeded } from '../../gate/index.ts';
 import { openRequest } from '../../session/index.ts';
+import { carriedVotes } from '../questions/index.ts';
 
 type Answer = NonNullable<ReportedRequest['answers']>[number];
 
@@ -18,17 +19,23 @@ type Answer = NonNullable<ReportedRequest['answers']>[number];
  */
 export async function afterAnswer(
   inner: AgentSession,
-  { requestId, approval }: ApprovalQuestion,
+  question: ApprovalQuestion,
   given: HostAnswer,
   came: Settlement,
 ): Promise<Settlement> {
+  const { requestId, approval } = question;
   const { previewDigest: digest, requestedBy } = approval;
   const request = await openRequest(inner, requestId);
   // Somebody has gone on since; a vote does not wait for others any more.
   if (!request) return came.status === 'waiting_quorum' ? { status: 'already_settled' } : came;
   const answers = (request.answers ?? []).filter((answer) => answer.requestId === requestId);
   const mine = placeOf(answers, given);
-  const decides = decidingAnswer(answers, { requestId, digest }, approval, requestedBy);
+  const decides = decidingAnswer(
+    answers,
+    { requestId, digest, carried: carriedVotes(question) },
+    approval,
+    requestedBy,
+  );
   const who = given.by ? { by: given.by.id } : {};
   if (!decides) {
     const waits = isVote(given) && (came.status === 'waiting_quorum' || mine < answers.length);

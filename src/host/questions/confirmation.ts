@@ -87,10 +87,11 @@ export class Confirmations {
 export function confirmationOf(
   { args, record: { redact } }: Decision,
   asked: ConfirmationRequest,
-  { answers, attempts = 0 }: ReportedRequest,
+  { answers = [], questions = [], attempts = 0 }: ReportedRequest,
 ): Confirmation {
-  const answered = (answers ?? []).map(({ requestId }) => requestId).filter(isPolicyQuestion);
-  const first = Math.max(0, ...answered.map((requestId) => questionNumber(requestId) + 1));
+  // Those that were put and not answered count, too: an answer to one of them is none to this.
+  const before = [...answers, ...questions].map(({ requestId }) => requestId).filter(isPolicyQuestion);
+  const first = Math.max(0, ...before.map((requestId) => questionNumber(requestId) + 1));
   return { asked, args, redact, attempts, first };
 }
 

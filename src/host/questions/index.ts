@@ -4,6 +4,7 @@ export { Confirmations } from './confirmation.ts';
 export type { JudgeOptions } from './judge.ts';
 export { Judge } from './judge.ts';
 export { hasTails } from './open-call-facts.ts';
+export { carriedVotes } from './question-outcome.ts';
 export type { RunStep } from './run-inputs.ts';
 export {
   asAbort,

@@ -39,7 +39,7 @@ import { confirmationOf, confirmationQuestion, isOvertaken } from './confirmatio
 import { whyNotEdited } from './edited-args.ts';
 import { FiredHooks } from './fired-hooks.ts';
 import { openCallFacts } from './open-call-facts.ts';
-import { questionOutcome } from './question-outcome.ts';
+import { carriedVotes, questionOutcome } from './question-outcome.ts';
 import { callsOf } from './run-inputs.ts';
 import type { Step } from './step.ts';
 import { refusal, refusedAgain } from './step.ts';
@@ -339,13 +339,25 @@ export class Judge {
   }
 
   /** Votes so far on a question that needs several. */
-  votes(
-    request: ReportedRequest,
-    { requestId, approval }: ApprovalQuestion,
-    args: Record<string, unknown> | undefined,
-  ): Set<string> {
+  votes(request: ReportedRequest, question: ApprovalQuestion, args: Record<string, unknown> | undefined): Set<string> {
+    const { requestId, approval } = question;
     const { previewDigest: digest, requestedBy } = approval;
-    return votesFor(request.answers ?? [], { requestId, digest, args }, approval, requestedBy);
+    const ballot = { requestId, digest, args, carried: carriedVotes(question) };
+    return votesFor(request.answers ?? [], ballot, approval, requestedBy);
+  }
+
+  /** Why policy lets nobody run the call with these arguments; undefined where it might. */
+  async whyDenied(
+    request: ReportedRequest,
+    hostTool: HostTool | undefined,
+    args: Record<string, unknown>,
+  ): Promise<string | undefined> {
+    const policy = await policyOn(
+      gateCall(request, hostTool, this.#options.agent),
+      args,
+      this.#rules(request, hostTool, undefined),
+    );
+    return policy.outcome === 'deny' ? (policy.reason ?? 'policy denies them') : undefined;
   }
 }
 

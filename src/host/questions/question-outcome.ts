@@ -3,6 +3,7 @@ import { callIdOf, canonicalJson, kindOfQuestion, questionId, questionNumber } f
 import type { Approval, GateCall, HeldQuestion, Question } from '../../gate/index.ts';
 import {
   decidingAnswer,
+  editedVote,
   expiryOf,
   hasAnswer,
   hasExpired,
@@ -11,13 +12,14 @@ import {
   orApprovers,
   putAs,
   recordFacts,
+  yesesToEdited,
 } from '../../gate/index.ts';
 import type { HostRules, HostTool } from '../tools/index.ts';
-import { floorOf, previewDigest } from '../tools/index.ts';
+import { askedByHook, floorOf, previewDigest } from '../tools/index.ts';
 import type { QuestionOptions } from './approval-question.ts';
 import { approvalQuestion } from './approval-question.ts';
 import type { Confirmation } from './confirmation.ts';
-import { questionForOthers } from './edited-args.ts';
+import { questionForAll, questionForOthers } from './edited-args.ts';
 import { previewOf } from './preview.ts';
 import type { Step } from './step.ts';
 import { cancelled, notAgain, refusal, underRule } from './step.ts';
@@ -39,6 +41,15 @@ export type QuestionOutcome =
   | { kind: 'refused'; step: Step }
   | { kind: 'approved'; approval: Approval; payload: unknown };
 
+type Answers = NonNullable<ReportedRequest['answers']>;
+
+const carriedTo = new WeakMap<ApprovalQuestion, Answers>();
+
+/** Yeses to what an open question shows that were given as edits of the question before it. */
+export function carriedVotes(question: ApprovalQuestion): Answers {
+  return carriedTo.get(question) ?? [];
+}
+
 /** What a question has come to, by the answers that the log holds: still open, refused, out of time, or approved. */
 export async function questionOutcome(inquiry: Inquiry, options: QuestionOptions): Promise<QuestionOutcome> {
   const { request, hostTool, call, rules, kind, confirmation } = inquiry;
@@ -51,14 +62,30 @@ export async function questionOutcome(inquiry: Inquiry, options: QuestionOptions
   if (!rules.interactive) return no(kind === 'rerun' ? notAgain('host') : refusal('nobody can be asked here', 'host'));
   const infoWith = (signal: AbortSignal) => options.callInfo(request, call.callId, signal);
   let preview = hostTool?.tool.preview ? await previewOf(hostTool.tool, question.args, rules.signal, infoWith) : [];
-  let digest = previewDigest(call, question.args, preview);
+  const asked = confirmation?.asked ?? askedByHook(request);
+  let digest = previewDigest(call, question.args, preview, asked);
+  /** Yeses to what is shown that were given as edits of the question before. */
+  let carried: NonNullable<ReportedRequest['answers']> = [];
+  const show = async (next: HeldQuestion) => {
+    question = next;
+    preview = await previewOf(hostTool?.tool, question.args, rules.signal, infoWith);
+    digest = previewDigest(call, question.args, preview, asked);
+  };
   for (let n = confirmation?.first ?? 0; ; n++) {
     const requestId = questionId(call.callId, kind, n);
     const given = answers.filter((answer) => answer.requestId === requestId);
     question = orApprovers(heldTo(question, putAs(request, requestId)), options.approvers);
     // A yes is for one more run, not for the runs after that.
     if (kind === 'rerun' && given.some(({ spent }) => spent)) continue;
-    const answer = decidingAnswer(given, { requestId, digest }, question, rules.principal);
+    const ballot = { requestId, digest, carried };
+    const answer = decidingAnswer(given, ballot, question, rules.principal);
+    const edit = answer ? undefined : editedVote(given, ballot, question, rules.principal);
+    const forAll = edit?.args && (await questionForAll(call, rules, edit.args, question));
+    if (forAll) {
+      carried = yesesToEdited(given, { ...ballot, args: edit.args }, question, rules.principal);
+      await show(forAll);
+      continue;
+    }
     // A yes holds for what was shown, from whoever may give it; what is not enough is asked again.
     if (!answer && hasAnswer({ answers: given })) continue;
     if (!answer) {
@@ -68,23 +95,26 @@ export async function questionOutcome(inquiry: Inquiry, options: QuestionOptions
       }
       const isPolicys = kind === 'policy' && !confirmation && !floorOf(request, hostTool);
       const facts = { requestId, kind, preview, digest, expiresAt, isPolicys };
-      return { kind: 'open', question: await approvalQuestion(request, call, rules, question, facts, options) };
+      const open = await approvalQuestion(request, call, rules, question, facts, options);
+      if (carried.length > 0) carriedTo.set(open, carried);
+      return { kind: 'open', question: open };
     }
     const by = `user:${answer.by?.id ?? 'unknown'}`;
     if (answer.action !== 'accept' && kind === 'rerun') return no(notAgain(by));
     if (answer.action === 'cancel') return no(cancelled(by));
     // Whatever else it says, it is no yes.
     if (answer.action !== 'accept') return no(refusal(answer.reason ?? 'denied', by, answer.reason));
-    const others = answer.args && (await questionForOthers(call, rules, answer.args, answer.by, question.redact));
+    const voters = answer.args ? yesesToEdited(given, { ...ballot, args: answer.args }, question, rules.principal) : [];
+    const people = voters.map(({ by }) => by);
+    const others = answer.args && (await questionForOthers(call, rules, answer.args, people, question.redact));
     if (others) {
-      question = others;
-      preview = await previewOf(hostTool?.tool, question.args, rules.signal, infoWith);
-      digest = previewDigest(call, question.args, preview);
+      carried = voters;
+      await show(others);
       continue;
     }
     // Another host has asked since, on terms of its own: those hold, too.
     const since = putSince(request, requestId).reduce<HeldQuestion>((held, put) => heldTo(held, put), question);
-    if (since !== question && !decidingAnswer(given, { requestId, digest }, since, rules.principal)) continue;
+    if (since !== question && !decidingAnswer(given, ballot, since, rules.principal)) continue;
     const args = answer.args ?? (question.args === call.args ? undefined : question.args);
     const { payload, ruleId, redact } = question;
     const isEdited = answer.args !== undefined && canonicalJson(answer.args) !== canonicalJson(question.args);

@@ -1,4 +1,5 @@
 import type { DecisionRecord, ReportedRequest, ToolResult } from '../../contracts/index.ts';
+import { canonicalJson } from '../../contracts/index.ts';
 import type { ApproverTerms, GateCall, HeldQuestion, Question } from '../../gate/index.ts';
 import {
   approversOf,
@@ -81,15 +82,21 @@ export async function wantedSince(
 }
 
 /** Whoever let it run, with those who have said yes to the same, are the people that the rule wants. */
-function haveSaidYes(
-  { answers = [] }: ReportedRequest,
-  id: string,
-  terms: ApproverTerms,
-  { principal }: HostRules,
-): boolean {
+function haveSaidYes(request: ReportedRequest, id: string, terms: ApproverTerms, { principal }: HostRules): boolean {
   if (!isForNamed(terms)) return true;
+  const { answers = [] } = request;
   const last = answers.findLast(({ action, by }) => action === 'accept' && by?.id === id);
   if (last?.digest === undefined) return false;
-  const ballot = { requestId: last.requestId, digest: last.digest, args: last.args };
+  const { args } = approvalOf(request);
+  // Who edited an earlier question to what was approved has said yes to the same.
+  const carried = args
+    ? answers.filter(
+        (answer) => answer.action === 'accept' && answer.requestId !== last.requestId && sameJson(answer.args, args),
+      )
+    : [];
+  const ballot = { requestId: last.requestId, digest: last.digest, args: last.args, carried };
   return votesFor(answers, ballot, terms, principal).size >= yesesNeeded(terms);
 }
+
+const sameJson = (a: Record<string, unknown> | undefined, b: Record<string, unknown>): boolean =>
+  a !== undefined && canonicalJson(a) === canonicalJson(b);

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { DisplayContent } from '../../contracts/index.ts';
+import type { ConfirmationRequest, DisplayContent } from '../../contracts/index.ts';
 import { canonicalJson } from '../../contracts/index.ts';
 import type { GateCall } from '../../gate/index.ts';
 
@@ -10,12 +10,18 @@ export function jsonDigest(value: unknown): string {
 
 /**
  * What a yes is bound to: SHA-256 (hex) over the canonical JSON of the tool (its name, and the digest of what was shown
- * of it), arguments and preview.
+ * of it), arguments and preview, and what a handler or hook asks with, where one does: its payload is handed on.
  */
 export function previewDigest(
   { tool, digest = '' }: Pick<GateCall, 'tool' | 'digest'>,
   args: Record<string, unknown>,
   preview: readonly DisplayContent[],
+  asked?: ConfirmationRequest,
 ): string {
-  return hash('sha256', canonicalJson({ tool: tool.name, digest, args, preview }));
+  const { hint, payload } = asked ?? {};
+  const words = {
+    ...(hint === undefined ? {} : { hint }),
+    ...(payload === undefined ? {} : { payload }),
+  };
+  return hash('sha256', canonicalJson({ tool: tool.name, digest, args, preview, ...words }));
 }
