@@ -154,6 +154,12 @@ for (const server of [...shared, kyselySqlite]) {
       const settle = settling(service);
       const fork = await service.fork(key, { settle });
       const copy = await importSession(service, { app: 'shop', userId: 'bob' }, out, { settle });
+      const asCopy = await importSession(service, { app: 'shop', userId: 'dora' }, out, { as: 'copy' });
+      const moved = await importSession(service, { app: 'shop', userId: 'emil' }, out, { as: 'move' });
+      const openIn = async ({ key: { userId } }: { key: { userId: string } }) =>
+        (await service.openCalls({ app: 'shop', userId })).length;
+      expect([await openIn(asCopy), asCopy.lastSeq]).toEqual([0, copy.lastSeq]);
+      expect(await openIn(moved)).toBeGreaterThan(0);
       const memory = new InMemorySessionService();
       const elsewhere = await importSession(memory, { app: 'shop', userId: 'ann' }, out, { settle });
       for (const [store, made] of [

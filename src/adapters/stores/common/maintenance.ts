@@ -6,8 +6,16 @@ import type {
   SessionService,
   StoredEvent,
 } from '../../../runtime/index.ts';
-import { batchDelta, checkScope, newId, scopeOf, sessionService, storeRefusal } from '../../../runtime/index.ts';
-import { checkIs, checkOptions, flag, fn, having, text as isText, iterable } from '../../../session/index.ts';
+import {
+  batchDelta,
+  checkScope,
+  newId,
+  scopeOf,
+  sessionService,
+  settling,
+  storeRefusal,
+} from '../../../runtime/index.ts';
+import { checkIs, checkOptions, flag, fn, having, text as isText, iterable, oneOf } from '../../../session/index.ts';
 import type { ExportHeader } from './session-lines.ts';
 import { headerLine, LineReader, LineWriter } from './session-lines.ts';
 
@@ -77,13 +85,20 @@ export async function* exportSession(service: SessionService, key: SessionKey): 
 export interface ImportOptions {
   /** Without an `id` in the scope: take that of the exported session. Default: make a new one. */
   sameId?: boolean;
-  /** What ends the log: asked before anything is stored, with the session as it is going to be. */
+  /**
+   * `move`: the exported session is gone, or not gone on with; what is open is open again, with the answers that were
+   * given. `copy`: it stays; in what is imported all that is open is settled, as in a fork, so that no answer lets a call run
+   * in both. Default `move`.
+   */
+  as?: 'move' | 'copy';
+  /** What ends the log, in place of what `as` says: asked before anything is stored, with the session as it is going to be. */
   settle?: (copy: SessionRecord, header: ExportHeader) => readonly StoredEvent[] | Promise<readonly StoredEvent[]>;
 }
 
 /**
- * Adds a session that was exported, under a name of its own. Its open calls are open again, so whoever copies a
- * session within one database should `settle` them.
+ * Adds a session that was exported, under a name of its own. It is moved: its open calls are open again, with the answers
+ * that were given, so that a call with a yes runs wherever the lines are imported. Where the exported session stays, or
+ * another import is gone on with, say `as: 'copy'`.
  *
  * All is checked before anything is stored. Shared state stays as it is: a store without `restore` refuses a session
  * whose log wrote any.
@@ -99,7 +114,11 @@ export async function importSession(
   checkIs(service, 'importSession: service', sessionService);
   checkScope(scope);
   checkIs(lines, 'importSession: lines', iterable);
-  checkOptions<ImportOptions>(options, 'importSession: options', { sameId: flag, settle: fn });
+  checkOptions<ImportOptions>(options, 'importSession: options', {
+    sameId: flag,
+    as: oneOf('move', 'copy'),
+    settle: fn,
+  });
   const reader = new LineReader();
   let line = 0;
   const take = (text: string) => {
@@ -116,11 +135,12 @@ export async function importSession(
   const key = { app: scope.app, userId: scope.userId, id };
   const { title, initialState, lastSeq } = header;
   const named = title === undefined ? {} : { title };
-  if (options.settle) {
+  const settle = options.settle ?? (options.as === 'copy' ? settling(service) : undefined);
+  if (settle) {
     const now = Date.now();
     const place = { key, lastSeq, epoch: 0, createdAt: now, updatedAt: now };
     events.push(
-      ...(await options.settle({ ...place, ...named, initialState, state: initialState, events: [...events] }, header)),
+      ...(await settle({ ...place, ...named, initialState, state: initialState, events: [...events] }, header)),
     );
   }
   if (service.restore) return service.restore(key, { ...named, initialState, events });
