@@ -44,6 +44,7 @@ export {
 export { isUnlimited, strictestLimits } from './strictest-limits.ts';
 export { isoTime } from './time.ts';
 export { isTimed, MAX_TIMER_MS } from './timer.ts';
+export { ToldOnce } from './told-once.ts';
 export { unreachable } from './unreachable.ts';
 export { untilAborted, untilLate } from './until-aborted.ts';
 export { warnOnStderr, warnWith } from './warn-on-stderr.ts';

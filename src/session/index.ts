@@ -40,6 +40,7 @@ export {
   required,
   signal,
   strictestLimits,
+  ToldOnce,
   text,
   texts,
   unreachable,

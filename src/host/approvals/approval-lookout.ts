@@ -1,5 +1,6 @@
 import { callIdOf, isCoxswainError } from '../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../gate/index.ts';
+import { ToldOnce } from '../../session/index.ts';
 import { byAgentName, callersOf } from './open-places.ts';
 import type { ApprovalHost, OpenApproval } from './open-sessions.ts';
 
@@ -11,6 +12,7 @@ export class ApprovalLookout {
   readonly #host: ApprovalHost;
   readonly #everyMs: number;
   readonly #tell: (open: OpenApproval) => void;
+  readonly #looks = new ToldOnce();
   #watchers = 0;
   #timer: NodeJS.Timeout | undefined;
   /** Calls that were open at the last look; undefined: none was taken since somebody watches. */
@@ -46,8 +48,10 @@ export class ApprovalLookout {
   async #look(): Promise<void> {
     try {
       await this.#compare();
+      this.#looks.succeeded();
     } catch (error) {
-      this.#host.warn('questions of other processes could not be looked for; the next look is as usual', error);
+      const message = 'questions of other processes could not be looked for; the next look is as usual';
+      this.#looks.failed(this.#host.warn, message, error);
     }
     clearTimeout(this.#timer);
     if (this.#watchers > 0) this.#timer = setTimeout(() => void this.#look(), this.#everyMs).unref();

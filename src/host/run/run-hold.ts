@@ -2,7 +2,7 @@ import type { ReportedRequest } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../gate/index.ts';
 import type { HoldOptions } from '../../session/index.ts';
-import { hold, isHoldable } from '../../session/index.ts';
+import { hold, isHoldable, ToldOnce } from '../../session/index.ts';
 import type { Hosted } from '../frame/index.ts';
 
 /** Milliseconds between two looks for what other processes have stored, while a run waits. */
@@ -17,6 +17,7 @@ export class RunHold {
   #release: (() => Promise<void>) | undefined;
   /** How it is taken again, after a pause. */
   #again: HoldOptions = {};
+  readonly #looks = new ToldOnce();
 
   constructor(session: Hosted) {
     this.#session = session;
@@ -74,8 +75,10 @@ export class RunHold {
       isLooking = true;
       try {
         if (await this.#hasMoved(open, questions)) wake();
+        this.#looks.succeeded();
       } catch (error) {
-        frame.warn(`session ${id}: what others have answered could not be read; the next look is as usual`, error);
+        const message = `session ${id}: what others have answered could not be read; the next look is as usual`;
+        this.#looks.failed(frame.warn, message, error);
       } finally {
         isLooking = false;
       }

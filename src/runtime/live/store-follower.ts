@@ -1,4 +1,4 @@
-import { LazySet } from '../../base/index.ts';
+import { LazySet, ToldOnce } from '../../base/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import type { SessionKey, SessionService } from '../store/index.ts';
 
@@ -42,6 +42,8 @@ export class StoreFollower {
   #timer: NodeJS.Timeout | undefined;
   #everyMs = Number.POSITIVE_INFINITY;
   #looking: Promise<void> | undefined;
+  readonly #looks = new ToldOnce();
+  readonly #ofSessions = new WeakMap<Followed, ToldOnce>();
 
   private constructor(service: SessionService) {
     this.#service = service;
@@ -107,10 +109,27 @@ export class StoreFollower {
     const sessions = [...new Set(all.map(({ session }) => session))];
     try {
       const grown = new Set((await this.#grown(sessions.map(({ key, at }) => ({ key, seq: at })))).map(nameOf));
-      for (const session of sessions) if (grown.has(nameOf(session.key))) await session.catchUp().catch(unlessReplaced);
+      this.#looks.succeeded();
+      for (const session of sessions) if (grown.has(nameOf(session.key))) await this.#catchUp(session, all);
     } catch (error) {
       const message = 'what other processes have written could not be looked for; the next look is as usual';
-      for (const warn of new Set(all.map((follower) => follower.warn))) warn?.(message, error);
+      this.#looks.failed((...said) => tell(all, ...said), message, error);
+    }
+  }
+
+  /** What one session fails by keeps no other from what is new. */
+  async #catchUp(session: Followed, all: readonly Follower[]): Promise<void> {
+    const known = this.#ofSessions.get(session) ?? new ToldOnce();
+    this.#ofSessions.set(session, known);
+    try {
+      await session.catchUp();
+      known.succeeded();
+    } catch (error) {
+      // Whoever holds a session that was deleted and made again hears of it when it is used.
+      if (isCoxswainError(error) && error.code === 'E_SESSION_CONFLICT') return;
+      const its = all.filter((follower) => follower.session === session);
+      const message = `what other processes have written to session ${session.key.id} could not be read; the next look is as usual`;
+      known.failed((...said) => tell(its, ...said), message, error);
     }
   }
 
@@ -125,9 +144,8 @@ export class StoreFollower {
   }
 }
 
-/** Whoever holds a session that was deleted and made again hears of it when it is used. */
-function unlessReplaced(error: unknown): void {
-  if (!isCoxswainError(error) || error.code !== 'E_SESSION_CONFLICT') throw error;
+function tell(followers: readonly Follower[], message: string, error?: unknown): void {
+  for (const warn of new Set(followers.map((follower) => follower.warn))) warn?.(message, error);
 }
 
 const nameOf = ({ app, userId, id }: SessionKey) => `${app}/${userId}/${id}`;
