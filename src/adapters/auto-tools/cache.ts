@@ -1,5 +1,6 @@
 import type {
   AnyAgentTool,
+  HookContext,
   HookPayloads,
   LifecycleInterceptor,
   ToolAnnotations,
@@ -17,11 +18,13 @@ export interface ToolCacheOptions {
   ttlMs?: number;
   /** Results that are kept; the one used longest ago makes room. Default 1,000. */
   maxEntries?: number;
-  /** Who shares results: calls of one session, or everybody (a tool's result may depend on who asks). Default `session`. */
+  /** Who shares results: calls of one session for the same person, or everybody (a tool's result may depend on who asks). Default `session`. */
   scope?: 'session' | 'shared';
   /** Epoch milliseconds. */
   now?: () => number;
 }
+
+type Asker = Pick<HookContext, 'userId' | 'principal' | 'sessionId'>;
 
 interface Entry {
   result: ToolResult;
@@ -59,9 +62,10 @@ export function cacheToolResults(options: ToolCacheOptions = {}): ToolCache {
   const shared = new WeakMap<AnyAgentTool, AnyAgentTool>();
   const serves = ({ name, annotations }: { name: string; annotations?: ToolAnnotations | undefined }) =>
     cached ? cached.has(name) : annotations?.readOnly === true;
-  const keyOf = (sessionId: string, name: string, args: unknown) =>
-    canonicalJson([scope === 'session' ? sessionId : null, name, args]);
-  const keyOfCall = ({ tool, args, context }: HookPayloads['before_tool']) => keyOf(context.sessionId, tool.name, args);
+  // The id of a session is unique for its user alone, and what a tool gives may be for whoever asks.
+  const keyOf = ({ userId, principal, sessionId }: Asker, name: string, args: unknown) =>
+    canonicalJson([scope === 'session' ? [userId, principal.id, sessionId] : null, name, args]);
+  const keyOfCall = ({ tool, args, context }: HookPayloads['before_tool']) => keyOf(context, tool.name, args);
   const lookUp = (key: string): ToolResult | undefined => {
     const entry = kept.get(key);
     if (!entry) return undefined;
@@ -92,7 +96,7 @@ export function cacheToolResults(options: ToolCacheOptions = {}): ToolCache {
       const made =
         shared.get(tool) ??
         shareRuns(tool, flights, {
-          keyOf: (args, { sessionId }) => keyIfAny(() => keyOf(sessionId, tool.name, args)),
+          keyOf: (args, context) => keyIfAny(() => keyOf(context, tool.name, args)),
           lookUp,
         });
       shared.set(tool, made);

@@ -9,6 +9,9 @@ interface Asked {
   readonly reply: (reply: RunReply) => void;
 }
 
+/** Calls that have asked and are not settled, whose numbers are kept; of others the record tells. */
+const MAX_NUMBERED = 10_000;
+
 /** What handlers ask while they run, in all sessions of a host: in memory, as the runs are that wait for it. */
 export class RunTimeQuestions {
   readonly #open = new Map<string, Map<string, Asked>>();
@@ -31,10 +34,15 @@ export class RunTimeQuestions {
     reply: Asked['reply'],
   ): ReportedRequest {
     const callId = call.callId ?? call.requestId;
-    const answered = (call.answers ?? []).map(({ requestId }) => requestId).filter(isAskedByRun);
+    // Those that were put and not answered count, too: whoever looks at one of them answers that one.
+    const before = [...(call.answers ?? []), ...(call.questions ?? [])].map(({ requestId }) => requestId);
+    const numbers = before.filter(isAskedByRun).map((requestId) => questionNumber(requestId) + 1);
     const key = keyOf(session, callId);
-    const number = Math.max(this.#next.get(key) ?? 0, ...answered.map((requestId) => questionNumber(requestId) + 1));
+    const number = Math.max(this.#next.get(key) ?? 0, ...numbers);
+    this.#next.delete(key);
     this.#next.set(key, number + 1);
+    const [oldest] = this.#next.keys();
+    if (this.#next.size > MAX_NUMBERED && oldest !== undefined) this.#next.delete(oldest);
     const requestId = questionId(callId, 'asked', number);
     const { decision: _, answers: __, questions: ___, message: ____, ...about } = call;
     const { message, requestedSchema, context } = question;
@@ -62,7 +70,7 @@ export class RunTimeQuestions {
     if (asked?.delete(requestId) && asked.size === 0) this.#open.delete(session);
   }
 
-  /** The call has come to something. */
+  /** The call is settled: there is no later question of it. */
   over(session: string, callId: string): void {
     if (this.#next.size > 0) this.#next.delete(keyOf(session, callId));
   }

@@ -249,6 +249,7 @@ export class RunCalls {
     const { signal } = this.#controllerOf(callId);
     this.#running.add(callId);
     let hasWaited = false;
+    let isSettled = false;
     this.#queue.add(hostTool.descriptor.annotations?.exclusive === true, async () => {
       try {
         if (this.#scope.signal.aborted) return;
@@ -261,14 +262,16 @@ export class RunCalls {
         this.#begun.add(callId);
         const result = await runHostCall(this.#scope, { request, step, hostTool }, signal);
         if (result) this.#keep(result);
+        isSettled = result !== undefined;
       } catch (error) {
         session.frame.warn(`running ${request.name} failed`, error);
         this.#keep(resultInput(request, errorResult('failed', messageOf(error)), undefined));
+        isSettled = true;
       } finally {
         this.#running.delete(callId);
         this.#begun.delete(callId);
         this.#controllers.delete(callId);
-        session.frame.runTimeQuestions.over(session.frame.name, callId);
+        if (isSettled) session.frame.runTimeQuestions.over(session.frame.name, callId);
         this.#scope.wake();
       }
     });

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { cacheToolResults } from '../../src/adapters/auto-tools/index.ts';
+import type { ConfirmationRequest, ReportedRequest } from '../../src/contracts/index.ts';
+import { confirmationOf } from '../../src/host/questions/confirmation.ts';
+import { bot, follow, hostOf, only, policyOf, readOnly, refusal, say, tool } from './kit.ts';
+
+test('ATT-25 an answer to a question that its handler has given up is none to the next question of the call', async () => {
+  const gaveUp = new AbortController();
+  const did: string[] = [];
+  const clean = tool('clean', async (_, context) => {
+    if (!context.confirmation) {
+      did.push(`A ${(await context.elicit?.({ message: 'Delete A?' }, gaveUp.signal))?.action}`);
+      return context.requestConfirmation({ hint: 'Go on?' });
+    }
+    did.push(`B ${(await context.elicit?.({ message: 'Delete B?' }))?.action}`);
+    return 'done';
+  });
+  const { host } = hostOf(bot([{ calls: [['clean', {}]] }, 'done']), { tools: [clean], policy: policyOf({}) });
+  const session = await host.open('bot');
+  const first = follow(session, 'go');
+  const seen = await first.seen('elicitation_request');
+  gaveUp.abort();
+  await first.ended;
+  await session.respond((await only(session)).requestId, { kind: 'approve' });
+  const second = follow(session, { kind: 'continue' });
+  const now = await second.seen('elicitation_request', ({ message }) => message === 'Delete B?');
+  expect(now.requestId).not.toBe(seen.requestId);
+  expect(['E_REQUEST_CLOSED', 'E_UNKNOWN_REQUEST']).toContain(
+    (await refusal(session.respond(seen.requestId, { kind: 'elicitation', action: 'accept' }))).code,
+  );
+  await session.respond(now.requestId, { kind: 'elicitation', action: 'decline' });
+  await second.ended;
+  expect(did).toEqual(['A cancel', 'B decline']);
+  await host.close();
+});
+
+async function digestOf(asked: ConfirmationRequest) {
+  const pay = tool('pay', (_, context) => context.requestConfirmation(asked));
+  const { host } = hostOf(bot([{ calls: [['pay', { eur: 5 }]] }, 'done']), { tools: [pay], policy: policyOf({}) });
+  const session = await host.open('bot');
+  await say(session, 'go');
+  const { approval } = await only(session);
+  await host.close();
+  return approval?.previewDigest;
+}
+
+test('ATT-26 an approval is bound to what a handler wants confirmed', async () => {
+  const payload = { account: 'savings' };
+  const shown = await digestOf({ hint: 'Pay?', payload });
+  expect(await digestOf({ hint: 'Pay?', payload: { account: 'savings' } })).toBe(shown);
+  expect(await digestOf({ hint: 'Pay?', payload: { account: 'root' } })).not.toBe(shown);
+  expect(await digestOf({ hint: 'Pay all?', payload })).not.toBe(shown);
+});
+
+test('ATT-26 a confirmation has a number of its own beside those that were put and not answered', () => {
+  const decision = { callId: 'c', args: {}, record: {} } as never;
+  const request = { questions: [{ requestId: 'c#policy' }, { requestId: 'c#rerun.4' }] } as unknown as ReportedRequest;
+  expect(confirmationOf(decision, {}, request).first).toBe(1);
+  expect(confirmationOf(decision, {}, { ...request, questions: [] }).first).toBe(0);
+});
+
+test('ATT-28 a cached result is for the person whose call had it, whatever others call their sessions', async () => {
+  const read: string[] = [];
+  const mail = tool(
+    'mail',
+    (_, { userId }) => {
+      read.push(userId);
+      return `mail of ${userId}`;
+    },
+    readOnly,
+  );
+  const script = () =>
+    bot([{ calls: [['mail', {}]] }, 'read', { calls: [['mail', {}]] }, 'read', { calls: [['mail', {}]] }, 'read']);
+  const { host } = hostOf(script(), { tools: [mail], policy: policyOf({}), hooks: cacheToolResults() });
+  for (const userId of ['anna', 'bob', 'anna']) {
+    await say(await host.open('bot', { sessionId: 's1', userId, create: true }), 'read');
+  }
+  expect(read).toEqual(['anna', 'bob']);
+  await host.close();
+});
