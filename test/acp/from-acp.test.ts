@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { PolicyEvaluator } from '../../src/contracts/index.ts';
 import { allowAll, createHost, InMemorySessionService } from '../../src/index.ts';
 import { denies, endOf, responsesOf, say, texts, types } from '../dispatch/agent-kit.ts';
@@ -86,6 +86,36 @@ describe('what it says without end', () => {
       await session[Symbol.asyncDispose]();
     }
   });
+});
+
+describe('what it asks for without end', () => {
+  test.each(['permissions', 'reads', 'writes', 'costs'])(
+    'ATK-22 %s over answerLimits stop it, nothing stays open, and the session goes on',
+    async (what) => {
+      const files = { readTextFile: async () => 'text', writeTextFile: async () => {} };
+      await using agent = smallAgent({ files });
+      const context = { app: 'shop', answerLimits: { other: 3000 }, policy: allowAll() };
+      const session = await agent.source.open({ sessionId: 's1', create: true }, context);
+      try {
+        const events = await say(session, `babble ${what}`);
+        // What needs a person ends the stream, not the prompt, which goes on meanwhile.
+        await vi.waitFor(() => expect(agent.journal()).toContain('cancel'));
+        const end = endOf(events);
+        if (end?.type === 'stream_end' && end.reason === 'input_required')
+          events.push(...(await say(session, { kind: 'continue' })));
+        expect(endOf(events)).toMatchObject({ reason: 'failed' });
+        expect(events.find(({ type }) => type === 'error')).toMatchObject({
+          code: 'E_ANSWER_LIMIT',
+          details: { limit: 'other', max: 3000 },
+        });
+        expect(await session.pending()).toEqual([]);
+        expect(requestsOf(events).length).toBeLessThan(250);
+        expect(texts(await say(session, 'say short'))).toEqual(['short']);
+      } finally {
+        await session[Symbol.asyncDispose]();
+      }
+    },
+  );
 });
 
 describe('what it asks permission for', () => {

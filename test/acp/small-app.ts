@@ -127,11 +127,33 @@ async function babble(client: acp.AgentContext, sessionId: string, what: string,
     plans: { sessionUpdate: 'plan', entries: [{ content: 'more', priority: 'low', status: 'pending' }] },
     calls: { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'reads', kind: 'read', status: 'in_progress' },
   };
-  while (!stop.aborted) {
-    await update(client, sessionId, updates[what] as acp.SessionUpdate);
+  let usd = 0;
+  for (let n = 0; !stop.aborted; n++) {
+    const asked = requests(sessionId, n)[what];
+    // It does not wait for an answer.
+    if (asked) void client.request(asked.method, asked.params).catch(() => {});
+    else if (what === 'costs') await update(client, sessionId, costs(++usd));
+    else await update(client, sessionId, updates[what] as acp.SessionUpdate);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
+
+const costs = (usd: number): acp.SessionUpdate => ({
+  sessionUpdate: 'usage_update',
+  ...{ used: 1, size: 9, cost: { amount: usd, currency: 'USD' } },
+});
+
+const requests = (sessionId: string, n: number): Record<string, { method: string; params: object }> => ({
+  permissions: {
+    method: 'session/request_permission',
+    params: {
+      ...{ sessionId, options },
+      toolCall: { toolCallId: `p${n}`, title: 'Run', kind: 'execute', rawInput: { command: 'z'.repeat(50) } },
+    },
+  },
+  reads: { method: 'fs/read_text_file', params: { sessionId, path: `/a${n}` } },
+  writes: { method: 'fs/write_text_file', params: { sessionId, path: `/a${n}`, content: 'z'.repeat(50) } },
+});
 
 /** Words, one chunk each. */
 async function say(client: acp.AgentContext, sessionId: string, text: string): Promise<void> {

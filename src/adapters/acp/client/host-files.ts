@@ -31,7 +31,7 @@ export async function readFile(
     },
   });
   await run(tool, request);
-  if (text === undefined) throw refused(request.path);
+  if (text === undefined) throw fileRefused(request.path);
   return text;
 }
 
@@ -73,9 +73,9 @@ export async function writeFile(
     },
   });
   await run(tool, request);
-  if (!written) throw refused(request.path);
+  if (!written) throw fileRefused(request.path);
 }
 
-function refused(path: string): CoxswainError {
+export function fileRefused(path: string): CoxswainError {
   return new CoxswainError('PERMISSION_DENIED', 'E_REFUSED', `the host does not allow it: ${path}`);
 }

@@ -13,7 +13,7 @@ import type { ToldOfCall } from '../calls/index.ts';
 import { AcpCall } from '../calls/index.ts';
 import type { AcpFiles, AcpListener } from './client.ts';
 import type { ReadRequest, WriteRequest } from './host-files.ts';
-import { readFile, textOfFile, writeFile } from './host-files.ts';
+import { fileRefused, readFile, textOfFile, writeFile } from './host-files.ts';
 import { promptUsage, stopped } from './prompt-end.ts';
 import { AcpSpeech } from './speech.ts';
 
@@ -91,14 +91,25 @@ export class AcpTurn implements AcpListener {
 
   update(update: SessionUpdate): void {
     if (this.#ctx.aborted || this.#failure) return;
+    this.#within(() => this.#take(update));
+  }
+
+  /** Takes what the agent sends. One that says more than it may is asked to stop, and nothing is begun for it any more. */
+  #within(take: () => void): void {
     try {
-      this.#take(update);
+      take();
     } catch (error) {
       if (!isCoxswainError(error)) throw error;
-      this.#failure = error;
+      this.#failure ??= error;
       this.#over.abort(error);
       this.#options.cancel();
     }
+  }
+
+  /** Whether something is done for a request that the agent has sent: as with updates, it is counted what it says. */
+  #admits(request: unknown): boolean {
+    if (!this.#isOver) this.#within(() => this.#speech.count(request));
+    return !this.#isOver;
   }
 
   #take(update: SessionUpdate): void {
@@ -119,6 +130,7 @@ export class AcpTurn implements AcpListener {
         void this.#speech.after(() => storeEvent(this.#ctx, { customMetadata: { acp: { plan: update.entries } } }));
         break;
       case 'usage_update':
+        this.#speech.count(update);
         if (update.cost?.currency === 'USD') this.#cost(update.cost.amount);
         break;
       default:
@@ -126,7 +138,7 @@ export class AcpTurn implements AcpListener {
   }
 
   async permission({ toolCall, options }: RequestPermissionRequest): Promise<RequestPermissionResponse> {
-    if (this.#isOver) return CANCELLED;
+    if (!this.#admits({ toolCall, options })) return CANCELLED;
     const call = this.#asked(toolCall);
     if (this.#isOver) return CANCELLED;
     call.recorded = true;
@@ -166,12 +178,14 @@ export class AcpTurn implements AcpListener {
     }
   }
 
-  readFile(request: ReadRequest): Promise<string> {
+  async readFile(request: ReadRequest): Promise<string> {
+    if (!this.#admits(request)) throw fileRefused(request.path);
     const { signal } = this.#over;
     return readFile(request, this.#options.files, signal, (tool, args) => this.#run(tool, args, { signal }));
   }
 
   async writeFile(request: WriteRequest): Promise<void> {
+    if (!this.#admits(request)) throw fileRefused(request.path);
     const { signal } = this.#over;
     const { files } = this.#options;
     const showing = [...this.#granted].filter((call) => call.hasShown(request.path));
