@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import type { ToolResult } from '../../src/contracts/index.ts';
+import { describe, expect, test, vi } from 'vitest';
+import type { ContentPart, ToolResult } from '../../src/contracts/index.ts';
 import { textOfParts } from '../../src/contracts/index.ts';
 import { capResult, normaliseReturn } from '../../src/gate/index.ts';
 
@@ -108,6 +108,32 @@ describe('F17 results above the cap', () => {
     const spill = () => Promise.reject(new Error('full'));
     const result = await capResult(normaliseReturn('x'.repeat(5000)), { maxBytes: 1000, spill });
     expect(textOfParts(result.content)).toContain('the rest was dropped');
+  });
+
+  test('ATK-15 a shelf that does not answer is none after 30 s: of what it has kept by then the name is told', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const asked: string[] = [];
+      const spill = (name: string) => (asked.push(name) === 1 ? Promise.resolve(name) : new Promise<string>(() => {}));
+      const parts: ContentPart[] = [1, 2, 3].map(() => ({
+        type: 'media',
+        mimeType: 'image/png',
+        data: 'A'.repeat(3000),
+      }));
+      const result = capResult({ content: parts }, { maxBytes: 1000, spill, callId: 'c' });
+      await vi.advanceTimersByTimeAsync(29_999);
+      expect(asked).toEqual(['result-c-0.png', 'result-c-1.png']);
+      await vi.advanceTimersByTimeAsync(1);
+      const texts = (await result).content.map((part) => (part.type === 'text' ? part.text : ''));
+      expect(texts.map((text) => /kept as artifact|dropped/.exec(text)?.[0])).toEqual([
+        'kept as artifact',
+        'dropped',
+        'dropped',
+      ]);
+      expect(asked).toHaveLength(2);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('a display above the cap is left out, flags stay', async () => {

@@ -6,7 +6,7 @@ import { allowAll, createHost, fromAgent } from '../../src/index.ts';
 import type { Model, ModelResponse } from '../../src/runtime/index.ts';
 import { InMemoryArtifactService } from '../../src/runtime/index.ts';
 import { lyingExecutor, ScriptedModel } from '../../src/testing/index.ts';
-import { all, bot, endOf, hostOf, notingTool, ofType, only, say, tool } from './kit.ts';
+import { all, bot, door, endOf, follow, hostOf, notingTool, ofType, only, results, say, tool } from './kit.ts';
 
 const call = (args: Record<string, unknown> = {}): ContentPart => ({
   type: 'function_call',
@@ -183,6 +183,37 @@ describe('maxResultBytes', () => {
       await say(await host.open('bot'), 'go');
       expect([isBounded(model), kept]).toEqual([true, [big]]);
       expect(JSON.stringify(model.requests[1]?.contents.at(-1))).toContain('kept as artifact');
+    },
+  );
+
+  test.each(['host', 'agent'] as const)(
+    'ATK-15 a result of a tool of the %s is not waited for where spill does not settle: the call has its result, cut',
+    async (where) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      try {
+        const keeping = door();
+        const made = tool('big', () => big);
+        const model = new ScriptedModel([{ calls: [['big']] }, 'end']);
+        const { host } = hostOf(bot(model, where === 'agent' ? { tools: [made] } : {}), {
+          tools: where === 'host' ? [made] : [],
+          policy: allowAll(),
+          maxResultBytes: MAX,
+          spill: () => {
+            keeping.open();
+            return new Promise(() => {});
+          },
+        });
+        const going = follow(await host.open('bot'), 'go');
+        await keeping.opened;
+        await vi.advanceTimersByTimeAsync(30_000);
+        const events = await going.ended;
+        expect(endOf(events).reason).toBe('completed');
+        expect(results(events).big).toContain('the rest was dropped');
+        expect(ofType(events, 'tool_response')).not.toContainEqual(expect.objectContaining({ isError: true }));
+        expect(isBounded(model)).toBe(true);
+      } finally {
+        vi.useRealTimers();
+      }
     },
   );
 

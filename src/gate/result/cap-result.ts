@@ -1,8 +1,12 @@
+import { untilLate } from '../../base/index.ts';
 import type { ContentPart, ToolResult } from '../../contracts/index.ts';
 import { headOf, jsonBytes, partText, textPart } from '../values/index.ts';
 
 /** Bytes of JSON that a model is given of one result. */
 export const MAX_RESULT_BYTES = 1024 * 1024;
+
+/** Milliseconds that keeping all that is too large of one result may take. */
+const KEEP_MS = 30_000;
 
 export interface CapLimit {
   /** Bytes of JSON text, UTF-8. Default 1 MiB. */
@@ -21,7 +25,7 @@ export interface CapOptions extends CapLimit {
  * under which name it is kept, or that the rest was dropped; `structuredContent` is left out then. Media and
  * references that take more than half of the limit together are replaced by such a line, as is a display above it.
  * `_meta.truncated` has the same facts for programs: `{bytes, artifacts}`. Gives a promise only where something is
- * kept; a `spill` that fails counts as none.
+ * kept; a `spill` that fails, or has not kept it within 30 s, counts as none: the call has run, and its result waits.
  */
 export function capResult(result: ToolResult, options: CapOptions = {}): ToolResult | Promise<ToolResult> {
   const plan = planOf(result, options.maxBytes ?? MAX_RESULT_BYTES);
@@ -80,11 +84,29 @@ function planOf(result: ToolResult, maxBytes: number): Plan | undefined {
   return { result, maxBytes, bytes, large, isTextCut, text };
 }
 
-async function spillAll({ result, large, isTextCut, text }: Plan, options: CapOptions): Promise<Kept> {
+async function spillAll(plan: Plan, options: CapOptions): Promise<Kept> {
   const kept = new Map<ContentPart | 'text', string>();
+  const late = new AbortController();
+  try {
+    await untilLate(keepAll(plan, options, kept, late.signal), KEEP_MS, undefined);
+  } catch {
+    // As of one that fails: of what is not kept by now the model is told that it was dropped.
+    late.abort();
+  }
+  return kept;
+}
+
+async function keepAll(
+  { result, large, isTextCut, text }: Plan,
+  options: CapOptions,
+  kept: Map<ContentPart | 'text', string>,
+  late: AbortSignal,
+): Promise<void> {
   const keep = async (key: ContentPart | 'text', name: string, body: string | Uint8Array) => {
+    if (late.aborted) return;
     try {
-      kept.set(key, (await options.spill?.(name, body)) ?? name);
+      const as = (await options.spill?.(name, body)) ?? name;
+      if (!late.aborted) kept.set(key, as);
     } catch {
       // The model is told that it was dropped.
     }
@@ -97,7 +119,6 @@ async function spillAll({ result, large, isTextCut, text }: Plan, options: CapOp
   if (isTextCut && structuredContent !== undefined)
     await keep('text', `${base}.json`, JSON.stringify(structuredContent));
   else if (isTextCut) await keep('text', `${base}.txt`, text);
-  return kept;
 }
 
 function cut(plan: Plan, kept: Kept): ToolResult {
