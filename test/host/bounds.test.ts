@@ -217,6 +217,28 @@ describe('maxResultBytes', () => {
     },
   );
 
+  test('ATK-29 spill is given a name for each result that no other has, and that a file can have', async () => {
+    const kept = new Map<string, string>();
+    const name = 'export';
+    const made = tool(name, (_, context) => `${context?.userId} `.repeat(100_000));
+    // Such ids are the executor's own: each of its sessions has the same.
+    const calls = ['c1', '../../etc/passwd'].map((id) => ({ id, name, args: {} }));
+    const host = createHost({
+      ...{ app: 'desk', tools: [made], policy: allowAll(), agents: [lyingExecutor({ calls })], maxResultBytes: MAX },
+      spill: async (as, body) => {
+        expect(kept.has(as)).toBe(false);
+        kept.set(as, String(body).split(' ')[0] ?? '');
+        return as;
+      },
+    });
+    for (const userId of ['anna', 'bobby']) {
+      await all((await host.open('liar', { userId, sessionId: 's', create: true })).stream('go'));
+    }
+    expect([...kept.values()].toSorted()).toEqual(['anna', 'anna', 'bobby', 'bobby']);
+    for (const as of kept.keys()) expect(as).toMatch(/^result-(c1|_etc_passwd)[-\w]*-[0-9a-f-]{36}\.txt$/);
+    await host.close();
+  });
+
   test.each(['host', 'agent'] as const)(
     'CASE-F2 a result that a hook gives instead of a tool of the %s is cut',
     async (where) => {

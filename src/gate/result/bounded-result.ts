@@ -1,10 +1,11 @@
+import { newId } from '../../base/index.ts';
 import type { ArtifactAccess, ToolResult } from '../../contracts/index.ts';
 import { capResult } from './cap-result.ts';
 
 // Who says how large a result may be, and where the whole of a larger one goes. Hosts, the runtime and executors of
 // dispatch bound every result by what is here, whoever made it; how one is cut is `capResult`'s affair.
 
-/** Keeps what is larger and says under which name. */
+/** Keeps what is larger, and says under which name. The name that it is given is one that no other result has. */
 type Spill = (name: string, body: string | Uint8Array) => Promise<string>;
 
 /** What is said of large results: by who makes a host or a runner, and by a host to its executors. */
@@ -28,7 +29,14 @@ export function boundedResult(
   result: ToolResult,
   artifacts?: () => ResultArtifacts,
 ): ToolResult | Promise<ToolResult> {
-  return capResult(result, { callId, maxBytes, spill: spill ?? (artifacts && intoArtifacts(artifacts)) });
+  // Artifacts are of one session; `spill` keeps the results of all, whose executors number their calls as they like.
+  if (spill) return capResult(result, { callId: namedForAll(callId), maxBytes, spill });
+  return capResult(result, { callId, maxBytes, spill: artifacts && intoArtifacts(artifacts) });
+}
+
+/** A part of a file's name that no other result has: what of an id no file's name should have is left out. */
+function namedForAll(callId = 'call'): string {
+  return `${callId.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, 64)}-${newId()}`;
 }
 
 function intoArtifacts(artifacts: () => ResultArtifacts): Spill {
