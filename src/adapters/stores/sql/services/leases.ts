@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
-import { CoxswainError } from '../../../../contracts/index.ts';
 import type { Lease, LeaseAppend, SessionKey, StoredEvent } from '../../../../runtime/index.ts';
 import { newId, storeRefusal } from '../../../../runtime/index.ts';
 import { isDead, parseOwner, thisProcess } from '../sqlite-file/index.ts';
-import type { HeldConnection, Locks, SessionRow, SqlEngine, Steps, Value } from '../statements/index.ts';
+import type { SessionRow, SqlEngine, Steps, Value } from '../statements/index.ts';
 import { one, runStatement, sharedState, values, WHERE_SESSION } from '../statements/index.ts';
 import type { Writes } from './writes.ts';
 
@@ -12,7 +10,7 @@ const RELEASE = `UPDATE adk_sessions SET owner = NULL ${WHERE_SESSION} AND owner
 const CLAIM = `UPDATE adk_sessions SET epoch = epoch + 1, owner = ? ${WHERE_SESSION}`;
 
 /** The session's row, with the new epoch, and what was appended as it was taken. */
-interface Taken {
+export interface TakenLease {
   row: SessionRow;
   stored?: readonly StoredEvent[] | undefined;
 }
@@ -105,7 +103,7 @@ export abstract class Leases {
     key: SessionKey,
     owner: string,
     first: LeaseAppend | undefined,
-  ): Promise<Taken & { free?: () => Promise<void> }>;
+  ): Promise<TakenLease & { free?: () => Promise<void> }>;
 
   /** Under the lease that was just taken, where the log stands as it should; undefined: it does not. */
   protected *first(key: SessionKey, row: SessionRow, first: LeaseAppend | undefined): Steps<StoredEvent[] | undefined> {
@@ -137,7 +135,7 @@ export abstract class Leases {
 
 /** By a record of the owner, whose death can be proved on the machine that it ran on. */
 export class OwnerLeases extends Leases {
-  protected async take(key: SessionKey, owner: string, first: LeaseAppend | undefined): Promise<Taken> {
+  protected async take(key: SessionKey, owner: string, first: LeaseAppend | undefined): Promise<TakenLease> {
     return this.engine.transaction(first ? 'write' : 'lease', () => this.#steps(key, owner, first));
   }
 
@@ -146,7 +144,7 @@ export class OwnerLeases extends Leases {
     return !holder || !isDead(holder, this.host);
   }
 
-  *#steps(key: SessionKey, owner: string, first: LeaseAppend | undefined): Steps<Taken> {
+  *#steps(key: SessionKey, owner: string, first: LeaseAppend | undefined): Steps<TakenLease> {
     const held = yield* this.tables.session(key);
     if (!held) throw storeRefusal.missing(key);
     if (held.owner !== null && this.isHeld(key, held.owner)) throw this.busy(key, held.owner, held.epoch, true);
@@ -158,174 +156,5 @@ export class OwnerLeases extends Leases {
     }
     yield* this.claim(key, owner);
     return { row };
-  }
-}
-
-/** Milliseconds in which a pool gives out a connection beside the one that holds the locks. */
-const ANOTHER_CONNECTION = 10_000;
-
-/** @throws CoxswainError `FAILED_PRECONDITION / E_STORE` */
-export function oneConnection(store: string): CoxswainError {
-  return new CoxswainError(
-    'FAILED_PRECONDITION',
-    'E_STORE',
-    `session store ${store} has one connection only, and that one holds the locks of running sessions: allow two or ` +
-      'more, or give the option locks a Kysely or URL of its own',
-  );
-}
-
-/**
- * By a lock of the database, which is free again when the connection that took it is gone. All leases of a service
- * share that connection; should it be lost, whoever takes a session over fences the writer that has lost it.
- */
-export class LockLeases extends Leases {
-  readonly #locks: Locks;
-  /** The database gives one connection the same lock any number of times. */
-  readonly #taken = new Set<string>();
-  #connection: Promise<{ held: HeldConnection; scope: string }> | undefined;
-
-  constructor(engine: SqlEngine, tables: Writes, host: string | undefined, locks: Locks) {
-    super(engine, tables, host);
-    this.#locks = locks;
-  }
-
-  protected async take(
-    key: SessionKey,
-    owner: string,
-    first: LeaseAppend | undefined,
-  ): Promise<Taken & { free: () => Promise<void> }> {
-    const same = ` AND inserted_at = ${this.tables.dialect.timeValue}`;
-    for (;;) {
-      const row = await this.engine.transaction('single', () => this.tables.session(key));
-      if (!row) throw storeRefusal.missing(key);
-      const name = await this.#name(key, row.inserted_at);
-      if (!(await this.#lock(name))) throw this.busy(key, row.owner, row.epoch);
-      const free = () => this.#free(name);
-      try {
-        if (first) {
-          const both = await this.engine.transaction('write', () => this.#both(key, owner, same, row, first));
-          if (both) return { ...both, free };
-        } else {
-          const claimed = await this.engine.transaction('single', () =>
-            this.claim(key, owner, same, [row.inserted_at]),
-          );
-          const now = await this.engine.transaction('single', () => this.tables.session(key));
-          if (claimed && now?.owner === owner) return { row: now, free };
-        }
-      } catch (error) {
-        await free().catch(() => {});
-        throw error;
-      }
-      await free();
-    }
-  }
-
-  *#both(key: SessionKey, owner: string, same: string, row: SessionRow, first: LeaseAppend): Steps<Taken | undefined> {
-    if (!(yield* this.claim(key, owner, same, [row.inserted_at]))) return undefined;
-    const now = yield* this.tables.session(key);
-    return now && { row: now, stored: yield* this.first(key, now, first) };
-  }
-
-  override async close(): Promise<void> {
-    try {
-      await super.close();
-    } finally {
-      const connection = this.#connection;
-      this.#connection = undefined;
-      await connection?.then(
-        ({ held }) => held.release(),
-        () => {},
-      );
-    }
-  }
-
-  protected async isHeld(key: SessionKey, _: string, insertedAt: string): Promise<boolean> {
-    const name = await this.#name(key, insertedAt);
-    if (this.#taken.has(name)) return true;
-    const { rows } = await this.#ask(this.#locks.held, [name]);
-    return Number(rows[0]?.taken) === 1;
-  }
-
-  /** A session that was deleted and made again is another one. */
-  async #name({ app, userId, id }: SessionKey, insertedAt: string): Promise<string> {
-    const { scope } = await this.#hold();
-    const digest = createHash('sha256').update(JSON.stringify([scope, app, userId, id, insertedAt]));
-    return this.#locks.name(digest.digest().subarray(0, 24));
-  }
-
-  async #lock(name: string): Promise<boolean> {
-    if (this.#taken.has(name)) return false;
-    this.#taken.add(name);
-    try {
-      const { rows } = await this.#ask(this.#locks.take, [name]);
-      if (Number(rows[0]?.taken) === 1) return true;
-    } catch (error) {
-      this.#taken.delete(name);
-      throw error;
-    }
-    this.#taken.delete(name);
-    return false;
-  }
-
-  async #free(name: string): Promise<void> {
-    this.#taken.delete(name);
-    if (!this.#connection) return;
-    const { held } = await this.#connection;
-    try {
-      await held.ask({ sql: this.#locks.free, values: [name], rows: true });
-    } catch (error) {
-      // With its connection the lock is gone too.
-      if (!this.tables.dialect.isLost(error)) throw this.tables.dialect.error(error, this.engine.store);
-    }
-  }
-
-  /** On the connection that holds the locks; if that was lost meanwhile, once more on a new one. */
-  async #ask(sql: string, given: readonly Value[], again = true): ReturnType<HeldConnection['ask']> {
-    const connection = this.#hold();
-    const { held } = await connection;
-    try {
-      return await held.ask({ sql, values: given, rows: true });
-    } catch (error) {
-      if (this.#connection === connection) this.#connection = undefined;
-      await held.release().catch(() => {});
-      if (again) return this.#ask(sql, given, false);
-      throw this.tables.dialect.error(error, this.engine.store);
-    }
-  }
-
-  #hold(): Promise<{ held: HeldConnection; scope: string }> {
-    this.#connection ??= this.#open().catch((error) => {
-      this.#connection = undefined;
-      throw this.tables.dialect.error(error, this.engine.store);
-    });
-    return this.#connection;
-  }
-
-  async #open(): Promise<{ held: HeldConnection; scope: string }> {
-    const held = await (this.engine.hold as NonNullable<SqlEngine['hold']>)();
-    for (const sql of this.#locks.prepare) {
-      // A setting that this release of the database does not know is none that is needed.
-      await held.ask({ sql, values: [], rows: false }).catch(() => {});
-    }
-    try {
-      const { rows } = await held.ask({ sql: this.#locks.scope, values: [], rows: true });
-      await this.#checkAnother();
-      return { held, scope: String(rows[0]?.scope ?? '') };
-    } catch (error) {
-      await held.release().catch(() => {});
-      throw error;
-    }
-  }
-
-  /** Whoever keeps the only connection of a pool would wait for itself. */
-  async #checkAnother(): Promise<void> {
-    const { promise: late, resolve } = Promise.withResolvers<'late'>();
-    const timer = setTimeout(resolve, ANOTHER_CONNECTION, 'late');
-    try {
-      const query = this.engine.transaction('single', () => one('SELECT 1 AS answer', []));
-      if ((await Promise.race([query, late])) === 'late') throw oneConnection(this.engine.store);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 }

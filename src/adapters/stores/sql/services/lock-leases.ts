@@ -1,0 +1,268 @@
+import { createHash } from 'node:crypto';
+import { CoxswainError } from '../../../../contracts/index.ts';
+import type { LeaseAppend, SessionKey } from '../../../../runtime/index.ts';
+import { storeRefusal } from '../../../../runtime/index.ts';
+import type {
+  HeldConnection,
+  Locks,
+  SessionRow,
+  SqlEngine,
+  StatementResult,
+  Steps,
+  Value,
+} from '../statements/index.ts';
+import { one } from '../statements/index.ts';
+import type { TakenLease } from './leases.ts';
+import { Leases } from './leases.ts';
+import type { Writes } from './writes.ts';
+
+/** Milliseconds in which a pool gives out a connection beside the one that holds the locks. */
+const ANOTHER_CONNECTION = 10_000;
+
+/** Milliseconds between two looks at the connection that holds locks. */
+const LOOK_MS = 1_000;
+
+/** The one connection of a service that holds its locks. */
+interface Holding {
+  readonly held: HeldConnection;
+  readonly scope: string;
+}
+
+/** A lock that was taken for a lease. */
+interface Locked {
+  readonly key: SessionKey;
+  readonly owner: string;
+  readonly epoch: number;
+  /** The connection that has it: with another one it is to be taken again. */
+  on: Holding;
+}
+
+/** @throws CoxswainError `FAILED_PRECONDITION / E_STORE` */
+export function oneConnection(store: string): CoxswainError {
+  return new CoxswainError(
+    'FAILED_PRECONDITION',
+    'E_STORE',
+    `session store ${store} has one connection only, and that one holds the locks of running sessions: allow two or ` +
+      'more, or give the option locks a Kysely or URL of its own',
+  );
+}
+
+/**
+ * By a lock of the database, which is free again when the connection that took it is gone. All leases of a service
+ * share that connection, which is looked at while it holds any: should it be lost, the locks are taken again on another
+ * one, of those sessions that nobody has taken over since. Whoever has fences the writer that has lost its lock.
+ */
+export class LockLeases extends Leases {
+  readonly #locks: Locks;
+  /** The database gives one connection the same lock any number of times. */
+  readonly #taken = new Map<string, Locked | 'on its way'>();
+  #connection: Promise<Holding> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #look: Promise<void> | undefined;
+
+  constructor(engine: SqlEngine, tables: Writes, host: string | undefined, locks: Locks) {
+    super(engine, tables, host);
+    this.#locks = locks;
+  }
+
+  protected async take(
+    key: SessionKey,
+    owner: string,
+    first: LeaseAppend | undefined,
+  ): Promise<TakenLease & { free: () => Promise<void> }> {
+    const same = ` AND inserted_at = ${this.tables.dialect.timeValue}`;
+    for (;;) {
+      const row = await this.engine.transaction('single', () => this.tables.session(key));
+      if (!row) throw storeRefusal.missing(key);
+      const name = await this.#name(key, row.inserted_at);
+      const on = await this.#lock(name);
+      if (!on) throw this.busy(key, row.owner, row.epoch);
+      const free = () => this.#free(name);
+      try {
+        if (first) {
+          const both = await this.engine.transaction('write', () => this.#both(key, owner, same, row, first));
+          if (both) {
+            this.#keep(name, { key, owner, epoch: both.row.epoch, on });
+            return { ...both, free };
+          }
+        } else {
+          const claimed = await this.engine.transaction('single', () =>
+            this.claim(key, owner, same, [row.inserted_at]),
+          );
+          const now = await this.engine.transaction('single', () => this.tables.session(key));
+          if (claimed && now?.owner === owner) {
+            this.#keep(name, { key, owner, epoch: now.epoch, on });
+            return { row: now, free };
+          }
+        }
+      } catch (error) {
+        await free().catch(() => {});
+        throw error;
+      }
+      await free();
+    }
+  }
+
+  *#both(
+    key: SessionKey,
+    owner: string,
+    same: string,
+    row: SessionRow,
+    first: LeaseAppend,
+  ): Steps<TakenLease | undefined> {
+    if (!(yield* this.claim(key, owner, same, [row.inserted_at]))) return undefined;
+    const now = yield* this.tables.session(key);
+    return now && { row: now, stored: yield* this.first(key, now, first) };
+  }
+
+  override async close(): Promise<void> {
+    try {
+      await super.close();
+    } finally {
+      clearInterval(this.#timer);
+      await this.#look;
+      const connection = this.#connection;
+      this.#connection = undefined;
+      await connection?.then(
+        ({ held }) => held.release(),
+        () => {},
+      );
+    }
+  }
+
+  protected async isHeld(key: SessionKey, _: string, insertedAt: string): Promise<boolean> {
+    const name = await this.#name(key, insertedAt);
+    if (this.#taken.has(name)) return true;
+    const { rows } = await this.#ask(this.#locks.held, [name]);
+    return Number(rows[0]?.taken) === 1;
+  }
+
+  /** A session that was deleted and made again is another one. */
+  async #name({ app, userId, id }: SessionKey, insertedAt: string): Promise<string> {
+    const { scope } = await this.#hold();
+    const digest = createHash('sha256').update(JSON.stringify([scope, app, userId, id, insertedAt]));
+    return this.#locks.name(digest.digest().subarray(0, 24));
+  }
+
+  /** The connection that has it now; undefined: somebody else has it. */
+  async #lock(name: string): Promise<Holding | undefined> {
+    if (this.#taken.has(name)) return undefined;
+    this.#taken.set(name, 'on its way');
+    try {
+      const { rows, on } = await this.#ask(this.#locks.take, [name]);
+      if (Number(rows[0]?.taken) === 1) return on;
+    } catch (error) {
+      this.#taken.delete(name);
+      throw error;
+    }
+    this.#taken.delete(name);
+    return undefined;
+  }
+
+  #keep(name: string, locked: Locked): void {
+    this.#taken.set(name, locked);
+    this.#timer ??= setInterval(() => this.#lookSoon(), LOOK_MS).unref();
+  }
+
+  /** What is asked now and then keeps a connection from being cut as idle, too. */
+  #lookSoon(): void {
+    if (this.#taken.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+      return;
+    }
+    // Where the database is away, the next look tries again: what is written meanwhile is refused, and says so.
+    this.#look ??= this.#takeAgain()
+      .catch(() => {})
+      .finally(() => {
+        this.#look = undefined;
+      });
+  }
+
+  /** Takes those locks again whose connection was lost, as long as their leases are the newest of their sessions. */
+  async #takeAgain(): Promise<void> {
+    // By its question a connection that is gone is noticed, and another one is there.
+    const { on } = await this.#ask('SELECT 1 AS answer', []);
+    for (const [name, locked] of [...this.#taken]) {
+      if (locked === 'on its way' || locked.on === on) continue;
+      const answer = await this.#ask(this.#locks.take, [name]);
+      const isOurs = Number(answer.rows[0]?.taken) === 1;
+      // It was given back while it was taken.
+      const isWanted = this.#taken.get(name) === locked;
+      if (isWanted && isOurs) {
+        locked.on = answer.on;
+        const row = await this.engine.transaction('single', () => this.tables.session(locked.key));
+        if (row?.epoch === locked.epoch && row.owner === locked.owner) continue;
+      }
+      // Somebody runs the session, or has run it since.
+      if (isOurs) await this.#free(name, locked);
+      else if (isWanted) this.#taken.delete(name);
+    }
+  }
+
+  /** @param only nothing happens to what has been taken for another lease since */
+  async #free(name: string, only?: Locked): Promise<void> {
+    const known = this.#taken.get(name);
+    if (only && known && known !== only) return;
+    this.#taken.delete(name);
+    if (!this.#connection) return;
+    const { held } = await this.#connection;
+    try {
+      await held.ask({ sql: this.#locks.free, values: [name], rows: true });
+    } catch (error) {
+      // With its connection the lock is gone too.
+      if (!this.tables.dialect.isLost(error)) throw this.tables.dialect.error(error, this.engine.store);
+    }
+  }
+
+  /** On the connection that holds the locks; if that was lost meanwhile, once more on a new one. */
+  async #ask(sql: string, given: readonly Value[], again = true): Promise<StatementResult & { on: Holding }> {
+    const connection = this.#hold();
+    const on = await connection;
+    const { held } = on;
+    try {
+      return { ...(await held.ask({ sql, values: given, rows: true })), on };
+    } catch (error) {
+      if (this.#connection === connection) this.#connection = undefined;
+      await held.release().catch(() => {});
+      if (again) return this.#ask(sql, given, false);
+      throw this.tables.dialect.error(error, this.engine.store);
+    }
+  }
+
+  #hold(): Promise<Holding> {
+    this.#connection ??= this.#open().catch((error) => {
+      this.#connection = undefined;
+      throw this.tables.dialect.error(error, this.engine.store);
+    });
+    return this.#connection;
+  }
+
+  async #open(): Promise<Holding> {
+    const held = await (this.engine.hold as NonNullable<SqlEngine['hold']>)();
+    for (const sql of this.#locks.prepare) {
+      // A setting that this release of the database does not know is none that is needed.
+      await held.ask({ sql, values: [], rows: false }).catch(() => {});
+    }
+    try {
+      const { rows } = await held.ask({ sql: this.#locks.scope, values: [], rows: true });
+      await this.#checkAnother();
+      return { held, scope: String(rows[0]?.scope ?? '') };
+    } catch (error) {
+      await held.release().catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Whoever keeps the only connection of a pool would wait for itself. */
+  async #checkAnother(): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<'late'>();
+    const timer = setTimeout(resolve, ANOTHER_CONNECTION, 'late');
+    try {
+      const query = this.engine.transaction('single', () => one('SELECT 1 AS answer', []));
+      if ((await Promise.race([query, late])) === 'late') throw oneConnection(this.engine.store);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
