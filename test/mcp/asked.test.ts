@@ -69,6 +69,26 @@ async function firstOf(host: ReturnType<typeof hosted>): Promise<OpenApproval> {
 const eve = { by: { id: 'eve' } };
 const accept = (content: Record<string, unknown>) => ({ kind: 'elicitation', action: 'accept', content }) as const;
 
+test('ATK-22 of what a server asks during one call without end the first hundred are questions, the rest is cancelled', async () => {
+  const served = await withSessions(404, (own) => {
+    own.registerTool('ask', { description: 'Asks.' }, async () => {
+      const ask = () => own.server.elicitInput({ mode: 'form', message: 'Again?', requestedSchema: form });
+      const actions = (await Promise.all(Array.from({ length: 130 }, ask))).map(({ action }) => action);
+      const count = (wanted: string) => actions.filter((action) => action === wanted).length;
+      return { content: [{ type: 'text', text: `${count('decline')} ${count('cancel')}` }] };
+    });
+  });
+  cleanUp.push(() => served[Symbol.asyncDispose]());
+  const warnings: string[] = [];
+  const own = { warn: (text: string) => void warnings.push(text) };
+  const host = hosted(served.url, { onElicitation: () => ({ kind: 'elicitation', action: 'decline' }) }, own);
+  const session = await host.open('puppet');
+  // The count is of one call: the next one begins anew.
+  for (let n = 0; n < 2; n++) expect(results(await say(session, 'call ask {}')).ask).toBe('100 30');
+  expect(warnings.filter((text) => /more than 100 questions/.test(text))).toHaveLength(2);
+  expect(await session.pending()).toEqual([]);
+});
+
 test.each(['1.x', '2.x'] as const)(
   'IOP-S8 what a server of %s asks in the midst of a call is a question of the run: in approvals, answered elsewhere, in the log',
   async (line) => {

@@ -1,4 +1,5 @@
 import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
+import { warnOnStderr } from '../../../../base/index.ts';
 import type { ToolCallContext, ToolResult } from '../../../../contracts/index.ts';
 import { errorResult } from '../../../../gate/index.ts';
 import { unreachable } from '../../../../session/index.ts';
@@ -11,12 +12,16 @@ export type CallContext = Pick<ToolCallContext, 'signal' | 'progress' | 'elicit'
 
 const IDLE_MS = 300_000;
 const ANSWER_MS = 600_000;
+/** What a server may ask during one call: each is a question to people, and an event of the log. */
+const MAX_QUESTIONS = 100;
 /** The SDK's own timer knows nothing of people who think. */
 const NEVER_MS = 2 ** 31 - 1;
 
 interface UnderWay {
   context: CallContext;
   idle: Idle;
+  /** Questions that the server has asked since, while this call was the newest. */
+  questions: number;
 }
 
 /** What a caller needs of its toolset. */
@@ -45,7 +50,7 @@ export class McpCalls {
       const client = await connection.client();
       const sessionId = client.transport?.sessionId;
       const idle = new Idle(caller.options.idleMs ?? IDLE_MS);
-      const underWay = { context, idle };
+      const underWay = { context, idle, questions: 0 };
       this.#underWay.add(underWay);
       try {
         return toToolResult(await connection.use(client, () => send(client, definition, args, underWay)));
@@ -70,8 +75,18 @@ export class McpCalls {
    * Asks what a server wants to know. Which of several calls it is about is not said: the newest whose host can ask
    * stands for it, and none of them is given up meanwhile.
    */
-  async ask(question: McpQuestion, { onElicitation, answerMs = ANSWER_MS }: McpToolsetOptions, signal: AbortSignal) {
+  async ask(
+    question: McpQuestion,
+    { onElicitation, answerMs = ANSWER_MS, warn = warnOnStderr }: McpToolsetOptions,
+    signal: AbortSignal,
+  ) {
     const asked = [...this.#underWay];
+    const newest = asked.at(-1);
+    if (newest && ++newest.questions > MAX_QUESTIONS) {
+      if (newest.questions === MAX_QUESTIONS + 1)
+        warn(`${question.server}: it asks more than ${MAX_QUESTIONS} questions during one call: the rest is cancelled`);
+      return { action: 'cancel' } satisfies McpReply;
+    }
     for (const { idle } of asked) idle.hold();
     try {
       if (onElicitation) return await onElicitation(question, { signal });
