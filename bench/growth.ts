@@ -145,7 +145,7 @@ async function turn(kind: Kind, size: number): Promise<void> {
       tools: kind === 'agent' ? [] : [tool],
       policy: kind === 'deny' || kind === 'ask' ? { evaluate: () => ({ outcome: kind }) } : allowAll(),
       answerLimits: { calls: size },
-      ...(sessions ? { sessions } : {}),
+      ...(sessions ? { store: sessions } : {}),
     });
     let answered = 0;
     let reason: unknown;

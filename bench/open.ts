@@ -60,7 +60,7 @@ async function look(path: string, isWhole: boolean): Promise<void> {
     },
   };
   const agent = new LlmAgent({ name: 'a', model, ...(isWhole ? {} : { includeContents: 'none' }) });
-  const host = createHost({ app: key.app, agents: [agent], policy: allowAll(), sessions: store });
+  const host = createHost({ app: key.app, agents: [agent], policy: allowAll(), store: store });
   const open = () => host.open('a', { sessionId: key.id });
   const isAtCheckpoint = (await store.checkpoints.newest(key)) !== undefined;
   const session = await measure(isAtCheckpoint ? 'open at a checkpoint' : 'open, all of the log', open);

@@ -232,7 +232,7 @@ function hostOn(sessions: SessionService) {
       yield { content: { role: 'model', parts: [{ type: 'text', text: 'Aye.' }] }, turnComplete: true };
     },
   };
-  return createHost({ app: 'shop', agents: [new LlmAgent({ name: 'root', model })], sessions, userId: 'ann' });
+  return createHost({ app: 'shop', agents: [new LlmAgent({ name: 'root', model })], store: sessions, userId: 'ann' });
 }
 
 async function turns(host: ReturnType<typeof hostOn>, count: number, id?: string): Promise<string> {

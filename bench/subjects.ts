@@ -60,7 +60,7 @@ type Open = (sessionId: string | undefined) => Promise<AgentSession>;
 function direct({ policy, ...options }: Setup): (store: SessionService) => Open {
   const agent = new LlmAgent({ name: NAME, ...options });
   return (sessions) => {
-    const source = fromAgent(agent, { sessions });
+    const source = fromAgent(agent, { store: sessions });
     const context = { app: APP, ...(policy ? { policy } : {}) };
     return (sessionId) => source.open(sessionId === undefined ? {} : { sessionId }, context);
   };
@@ -69,7 +69,7 @@ function direct({ policy, ...options }: Setup): (store: SessionService) => Open 
 function hosted({ tools = [], policy, ...options }: Setup): (store: SessionService) => Open {
   const agent = new LlmAgent({ name: NAME, ...options });
   return (sessions) => {
-    const host = createHost({ app: APP, agents: [agent], sessions, tools, ...(policy ? { policy } : {}) });
+    const host = createHost({ app: APP, agents: [agent], store: sessions, tools, ...(policy ? { policy } : {}) });
     return (sessionId) => host.open(NAME, sessionId === undefined ? {} : { sessionId });
   };
 }

@@ -34,7 +34,10 @@ function unheard(): number {
 
 async function turn(agent: LlmAgent, telemetry?: Telemetry): Promise<number> {
   const sessions = new InMemorySessionService();
-  const session = await fromAgent(agent, { sessions, ...(telemetry ? { telemetry } : {}) }).open({}, { app: 'bench' });
+  const session = await fromAgent(agent, { store: sessions, ...(telemetry ? { telemetry } : {}) }).open(
+    {},
+    { app: 'bench' },
+  );
   const start = performance.now();
   await run(session, 'go');
   return performance.now() - start;

@@ -5,7 +5,7 @@ import type { Print } from './say.ts';
 import { say } from './say.ts';
 
 export async function main(print: Print): Promise<void> {
-  const sessions = new InMemorySessionService();
+  const store = new InMemorySessionService();
   const memory = new InMemoryMemoryService();
   const model = new ScriptedModel([
     'Noted.',
@@ -14,13 +14,13 @@ export async function main(print: Print): Promise<void> {
       JSON.stringify(contents).includes('Albatross') ? 'Your boat is the Albatross.' : 'I do not know.',
   ]);
   const agent = fromAgent(new LlmAgent({ name: 'mate', model, tools: [loadMemoryTool()] }), {
-    sessions,
+    store,
     services: { memory },
   });
   const context = { app: 'patterns', userId: 'ann' };
   await say(await agent.open({ sessionId: 'monday', create: true }, context), 'My boat is called Albatross.', print);
 
   const key = { ...context, id: 'monday' };
-  await memory.addSession(key, (await sessions.get(key))?.events ?? []);
+  await memory.addSession(key, (await store.get(key))?.events ?? []);
   await say(await agent.open({ sessionId: 'friday', create: true }, context), 'What is the name of my boat?', print);
 }

@@ -24,7 +24,7 @@ export async function main(print: Print): Promise<void> {
     app: 'patterns',
     agents: [boss],
     tools: [pay, subagentTool(fromAgent(clerk))],
-    sessions: new InMemorySessionService(),
+    store: new InMemorySessionService(),
   });
   const session = await host.open('boss');
   await say(session, 'Pay invoice 7.', print);

@@ -29,7 +29,7 @@ async function at<T>(
   onApproval: (() => RequestAnswer) | undefined,
   work: (host: AgentHost) => Promise<T>,
 ): Promise<T> {
-  const sessions = await openStore(url);
+  const store = await openStore(url);
   const pay = defineTool({
     name: 'pay',
     description: 'Pays.',
@@ -43,7 +43,7 @@ async function at<T>(
     app: 'interop',
     agents: [new LlmAgent({ name: 'agent', model })],
     tools: [pay],
-    sessions,
+    store,
     warn: () => {},
     ...(onApproval ? { onApproval } : {}),
   });
@@ -51,7 +51,7 @@ async function at<T>(
     return await work(host);
   } finally {
     await host.close();
-    await sessions.close();
+    await store.close();
   }
 }
 

@@ -11,6 +11,7 @@ import type {
   Principal,
   SessionStanding,
   SessionSummary,
+  StoreOption,
   Telemetry,
   WithOutput,
 } from './types/index.ts';
@@ -55,7 +56,7 @@ export interface SessionRef {
 }
 
 /** What a session is opened within. */
-export interface HostContext {
+export interface HostContext extends StoreOption {
   /** Name space of sessions and state. */
   app: string;
   /** Default `local`. */
@@ -72,8 +73,8 @@ export interface HostContext {
   /** Keeps what is larger and says under which name. */
   spill?: (name: string, body: string | Uint8Array) => Promise<string>;
   tools?: readonly AnyTool[];
-  /** The store; its type belongs to whoever opens the session. */
-  sessions?: unknown;
+  /** Its type belongs to whoever opens the session. */
+  store?: unknown;
   credentials?: unknown;
   models?: unknown;
   deps?: unknown;

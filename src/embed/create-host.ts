@@ -44,7 +44,7 @@ export interface HostOf<A extends AgentOrSource> extends Omit<AgentHost, 'open'>
 export interface EmbeddedHostOptions<
   L extends readonly AgentOrSource[] = readonly AgentOrSource[],
   T extends readonly AnyTool[] = readonly AnyTool[],
-> extends Omit<HostOptions, 'agents' | 'tools' | 'sessions' | 'credentials' | 'models'> {
+> extends Omit<HostOptions, 'agents' | 'tools' | 'store' | 'sessions' | 'credentials' | 'models'> {
   agents: L;
   /** Tools that the host runs. */
   tools?: T;
@@ -54,6 +54,8 @@ export interface EmbeddedHostOptions<
    * The store. Default: memory, which ends with the process. Of agents that keep their sessions elsewhere, where the host
    * keeps its own notes.
    */
+  store?: SessionService | { readonly journal: HostJournal };
+  /** @deprecated Write `store`. */
   sessions?: SessionService | { readonly journal: HostJournal };
   credentials?: CredentialService;
   /** Finds models by name, for agents that name theirs and calls that name another: a `modelRegistry({…})`, or a function. */

@@ -11,7 +11,7 @@ import type {
   SessionProvider,
   SessionRef,
 } from '../contracts/index.ts';
-import { assertSafeId, CoxswainError } from '../contracts/index.ts';
+import { assertSafeId, CoxswainError, storeGiven } from '../contracts/index.ts';
 import { subagentSessionId } from '../gate/index.ts';
 import type { AuditEntry } from '../session/index.ts';
 import { auditOf, checkPrincipal, guardedTelemetry, isOwn, kindOf, LazyMap, MemoryJournal } from '../session/index.ts';
@@ -74,7 +74,7 @@ class Host implements AgentHost, Holder {
     const guarded = { ...given, warn: this.#warn };
     const options = telemetry ? { ...guarded, telemetry: guardedTelemetry(telemetry, this.#warn) } : guarded;
     this.#options = options;
-    this.#journal = journalOf(options.sessions) ?? new MemoryJournal();
+    this.#journal = journalOf(storeGiven(options, 'createHost: options')) ?? new MemoryJournal();
     for (const source of options.agents) {
       const { name } = source.descriptor;
       if (this.#sources.has(name)) {

@@ -10,7 +10,7 @@ const words = (text: string): Frame => ({
   update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } },
 });
 const open = (told: Told, sessions: InMemorySessionService, more: Partial<FromAcpOptions> = {}) =>
-  fromAcp({ name: 'told', connect: told.connect, cwd: '/work', sessions, ...more }).open(
+  fromAcp({ name: 'told', connect: told.connect, cwd: '/work', store: sessions, ...more }).open(
     { sessionId: 's1', create: true },
     { app: 'desk' },
   );

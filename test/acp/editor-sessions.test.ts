@@ -201,7 +201,7 @@ describe('modes', () => {
 });
 
 describe('the life of a session', () => {
-  const stored = () => hostOf(['first', 'second'], { sessions: new InMemorySessionService() });
+  const stored = () => hostOf(['first', 'second'], { store: new InMemorySessionService() });
 
   test('IOP-A6 a session that is closed is open no more, and can be resumed without being told again', async () => {
     const editor = await editorOf(stored());

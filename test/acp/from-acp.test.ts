@@ -386,7 +386,7 @@ describe('ends', () => {
 
   test('a session that is opened again is loaded by the agent, and its replay is not said twice', async () => {
     const sessions = new InMemorySessionService();
-    await using agent = smallAgent({ flags: ['--keeps'], sessions });
+    await using agent = smallAgent({ flags: ['--keeps'], store: sessions });
     const first = await agent.open();
     await say(first, 'say one');
     await first[Symbol.asyncDispose]();

@@ -54,7 +54,7 @@ export function shapesHost(
   return createHost({
     app: 'shop',
     userId: 'ann',
-    sessions,
+    store: sessions,
     policy: rulePolicy([
       { tool: 'pay', outcome: 'ask' },
       { tool: '*', outcome: 'allow' },

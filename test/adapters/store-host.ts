@@ -15,7 +15,7 @@ export function payingHost(
   return createHost({
     app: 'shop',
     agents: [agent],
-    sessions,
+    store: sessions,
     userId: 'ann',
     tools: [
       {

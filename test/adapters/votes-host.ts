@@ -8,7 +8,7 @@ export function quorumHost(sessions: SessionService, paid: () => void): AgentHos
   return createHost({
     app: 'shop',
     userId: 'ann',
-    sessions,
+    store: sessions,
     agents: [new LlmAgent({ name: 'bot', model })],
     tools: [{ name: 'pay', description: 'Pays.', inputSchema: { type: 'object' }, execute: () => void paid() }],
     policy: rulePolicy([{ tool: 'pay', outcome: 'ask', approvers: { roles: ['boss'], quorum: 5 } }]),

@@ -46,7 +46,7 @@ export const local: ConformanceTarget = {
   name: 'runtime',
   start: async ({ policy } = {}) =>
     overStore((sessions) => {
-      const source = fromAgent(bot(), { sessions });
+      const source = fromAgent(bot(), { store: sessions });
       const context = { app: 'conformance', ...(policy ? { policy } : {}) };
       return { governed: policy !== undefined, open: (ref = {}) => source.open(ref, context) };
     }),
@@ -57,7 +57,7 @@ export const hosted: ConformanceTarget = {
   name: 'hosted runtime',
   start: async ({ policy } = {}) =>
     overStore((sessions) => {
-      const options = { app: 'conformance', agents: [bot()], sessions, warn: () => {} };
+      const options = { app: 'conformance', agents: [bot()], store: sessions, warn: () => {} };
       const host = createHost({ ...options, policy: policy ?? allowAll() });
       return { governed: policy !== undefined, open: (ref = {}) => host.open('bot', ref), close: () => host.close() };
     }),

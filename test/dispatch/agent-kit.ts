@@ -25,7 +25,7 @@ export interface Opening {
 
 export async function open(agent: Agent, { policy, sessions, id = 's1' }: Opening = {}): Promise<AgentSession> {
   const context: HostContext = { app: 'shop', userId: 'ann', ...(policy ? { policy } : {}) };
-  return fromAgent(agent, { ...(sessions ? { sessions } : {}) }).open({ sessionId: id, create: true }, context);
+  return fromAgent(agent, { ...(sessions ? { store: sessions } : {}) }).open({ sessionId: id, create: true }, context);
 }
 
 export const byo = (executor: DispatchAgentOptions['executor'], more: Partial<DispatchAgentOptions> = {}) =>

@@ -21,7 +21,7 @@ describe.skipIf(missing !== undefined)('the real @google/adk', async () => {
     fromGoogleAdk({
       adk,
       agent: agent as never,
-      ...(more.sessions ? { sessions: more.sessions } : {}),
+      ...(more.sessions ? { store: more.sessions } : {}),
       ...more.options,
     }).open(
       { sessionId: more.id ?? 's1', create: true },
@@ -454,7 +454,7 @@ describe.skipIf(missing !== undefined)('the real @google/adk', async () => {
     const second = await open(llm('root', model), { sessions });
     expect(texts(await collect(second.stream('and?')))).toEqual(['two']);
     expect(requests[0]?.contents.map(({ parts }) => parts?.[0]?.text)).toEqual(['remember 42', 'one', 'and?']);
-    const bob = await fromGoogleAdk({ adk, agent: llm('root', scripted(adk, []).model), sessions })
+    const bob = await fromGoogleAdk({ adk, agent: llm('root', scripted(adk, []).model), store: sessions })
       .open({ sessionId: 's1' }, { app: 'shop', userId: 'bob' })
       .catch((error: unknown) => error);
     expect(bob).toMatchObject({ code: 'E_SESSION_NOT_FOUND' });
@@ -463,7 +463,7 @@ describe.skipIf(missing !== undefined)('the real @google/adk', async () => {
   test('a session that is deleted and made again under its id knows nothing of the one before', async () => {
     const sessions = new InMemorySessionService();
     const { model, requests } = scripted(adk, ['I keep it', 'hello']);
-    const source = fromGoogleAdk({ adk, agent: llm('root', model), sessions });
+    const source = fromGoogleAdk({ adk, agent: llm('root', model), store: sessions });
     const opened = () => source.open({ sessionId: 's1', create: true }, { app: 'shop', userId: 'ann' });
     await say(await opened(), 'my secret is 4711');
     await sessions.delete({ app: 'shop', userId: 'ann', id: 's1' });
@@ -475,7 +475,7 @@ describe.skipIf(missing !== undefined)('the real @google/adk', async () => {
   test('a session that is taken back forgets what was taken back, and keeps what came before', async () => {
     const sessions = new InMemorySessionService();
     const { model, requests } = scripted(adk, ['one', 'two', 'three']);
-    const source = fromGoogleAdk({ adk, agent: llm('root', model), sessions });
+    const source = fromGoogleAdk({ adk, agent: llm('root', model), store: sessions });
     const opened = () => source.open({ sessionId: 's1', create: true }, { app: 'shop', userId: 'ann' });
     const session = await opened();
     await say(session, 'first');

@@ -13,7 +13,7 @@ const host = createHost({
   app: 'shop',
   agents: [new LlmAgent({ name: 'clerk', model })],
   tools: [pay],
-  sessions: store,
+  store: store,
 });
 const session = await host.open('clerk', { sessionId: 'one', create: true });
 if (process.argv[3] === 'there') process.stdout.write('here ');

@@ -37,7 +37,7 @@ describe('a program that does nothing but follow a session lives until its end',
     await Promise.race([isHere, exited]);
     const model = new ScriptedModel(['done']);
     const store = openSqlite(path);
-    const host = createHost({ app: 'shop', agents: [new LlmAgent({ name: 'clerk', model })], sessions: store });
+    const host = createHost({ app: 'shop', agents: [new LlmAgent({ name: 'clerk', model })], store: store });
     await run(await host.open('clerk', { sessionId: 'one', create: true }), 'go');
     expect(await exited).toEqual([0, null]);
     expect(said).toBe('here followed to its end');

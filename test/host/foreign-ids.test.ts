@@ -67,7 +67,7 @@ function hostOf(names: readonly string[], script: readonly Script[], tools: read
     app: 'shop',
     agents: [naming(fromAgent(boss), names)],
     tools,
-    sessions: new InMemorySessionService(),
+    store: new InMemorySessionService(),
     policy,
   });
 }
@@ -122,7 +122,7 @@ test('F20 what a handler asks in one session is no question about the call of an
     // Each session numbers its calls by itself.
     agents: [{ ...source, open: (ref, context) => naming(source, ['call-1']).open(ref, context) }],
     tools: [pay],
-    sessions: new InMemorySessionService(),
+    store: new InMemorySessionService(),
     policy: allowAll(),
   });
   const asking = async (userId: string) => {

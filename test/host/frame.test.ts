@@ -690,7 +690,7 @@ test('what sources are given of a host is what it was made with, and nothing mor
   const whose = { userId: 'ann', principal: ann };
   expect(hostContext({ app: 'shop', agents: [] }, whose, warn)).toStrictEqual({ app: 'shop', ...whose, warn });
   const more = {
-    ...{ sessions: {}, credentials: {}, models: {}, hooks: {}, hookTimeoutMs: 0, answerLimits: {}, maxResultBytes: 0 },
+    ...{ store: {}, credentials: {}, models: {}, hooks: {}, hookTimeoutMs: 0, answerLimits: {}, maxResultBytes: 0 },
     ...{ spill: () => {}, telemetry: {}, followPollMs: 0, deps: 0 },
   };
   expect(hostContext({ app: 'shop', agents: [], ...more } as never, whose, warn)).toStrictEqual({

@@ -30,7 +30,7 @@ async function asking(approvers: object) {
   const host = createHost({
     app: 'shop',
     agents: [source],
-    sessions: new InMemorySessionService(),
+    store: new InMemorySessionService(),
     tools: [pay.tool],
     policy: policyOf({ pay: { outcome: 'ask', approvers } }),
   });

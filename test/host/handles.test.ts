@@ -189,7 +189,7 @@ describe('a host', () => {
       ...{
         app: 'shop',
         agents: [fromAgent(bot(['hi']))],
-        sessions: new InMemorySessionService(),
+        store: new InMemorySessionService(),
         telemetry: odd as never,
       },
     });
@@ -281,7 +281,7 @@ describe('a host', () => {
       ...{
         app: 'shop',
         agents: [counted],
-        sessions: new InMemorySessionService(),
+        store: new InMemorySessionService(),
         tools: [slow.tool, notingTool('ask').tool],
       },
       policy: policyOf({ ask: 'ask' }),
@@ -306,7 +306,7 @@ describe('a host', () => {
       ...{
         app: 'shop',
         agents: [fromAgent(bot([{ calls: [['pay']] }, 'done']))],
-        sessions: new InMemorySessionService(),
+        store: new InMemorySessionService(),
       },
       ...{ tools: [pay.tool], policy: policyOf({ pay: 'ask' }) },
     });

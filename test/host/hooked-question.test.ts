@@ -35,7 +35,7 @@ function restarts() {
         agents: [source ?? fromAgent(agent)],
         tools: [pay.tool],
         policy: policyOf({ pay: 'ask' }),
-        sessions: store,
+        store: store,
         ...(eur === undefined ? {} : { hooks }),
       });
       const close = async () => {

@@ -127,14 +127,17 @@ export interface Bench {
 /** A host with one agent over an in-memory store, or the store that is given: a restart is a second bench. */
 export function hostOf(
   agent: Agent,
-  options: Partial<Omit<HostOptions, 'agents' | 'sessions'>> & { store?: SessionService; from?: FromAgentOptions } = {},
+  options: Partial<Omit<HostOptions, 'agents' | 'store' | 'sessions'>> & {
+    store?: SessionService;
+    from?: FromAgentOptions;
+  } = {},
 ): Bench {
   const { store = new InMemorySessionService(), from, ...rest } = options;
   const warnings: string[] = [];
   const host = createHost({
     app: 'shop',
     agents: [fromAgent(agent, from)],
-    sessions: store,
+    store: store,
     warn: (message) => warnings.push(message),
     ...rest,
   });

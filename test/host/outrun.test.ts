@@ -22,7 +22,7 @@ async function asked(store: InMemorySessionService): Promise<AgentSession> {
   const pay = defineTool({ name: 'pay', description: 'Pays.', inputSchema: { type: 'object' }, execute: () => 'paid' });
   const agent = new LlmAgent({ name: 'bot', model: new ScriptedModel([{ calls: [['pay']] }, 'done']) });
   const policy = rulePolicy([{ tool: 'pay', outcome: 'ask' }]);
-  const host = createHost({ app: 'shop', agents: [agent], tools: [pay], policy, sessions: store, warn: () => {} });
+  const host = createHost({ app: 'shop', agents: [agent], tools: [pay], policy, store: store, warn: () => {} });
   const session = await host.open('bot', { sessionId: 's', create: true });
   expect(endOf(await say(session, 'go')).reason).toBe('input_required');
   return session;

@@ -253,7 +253,7 @@ describe.each([
     });
     const store = new InMemorySessionService();
     const policy = allowAll();
-    const place = { app: 'shop', userId: 'local', sessions: store, policy };
+    const place = { app: 'shop', userId: 'local', store, policy };
     const session = isHosted
       ? await hostOf(agent, { store, policy, from }).host.open('bot', { sessionId: 's', create: true })
       : await fromAgent(agent, from).open({ sessionId: 's', create: true }, place);
@@ -291,10 +291,7 @@ describe.each([
     const agent = bot([{ calls: calls.map((name) => [name, {}]) }, 'done'] as never, { tools });
     const session = isHosted
       ? await hostOf(agent, { store, policy }).host.open('bot', { sessionId: 's', create: true })
-      : await fromAgent(agent).open(
-          { sessionId: 's', create: true },
-          { app: 'shop', userId: 'local', sessions: store, policy },
-        );
+      : await fromAgent(agent).open({ sessionId: 's', create: true }, { app: 'shop', userId: 'local', store, policy });
     expect(endOf(await all(session.stream('go'))).reason).toBe('completed');
     expect(await startsIn()).toEqual([2, 1, 2]);
     expect(seen).toEqual([2, 2, 3, 5, 5]);

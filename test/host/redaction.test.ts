@@ -24,7 +24,7 @@ const login = () => notingTool('login').tool;
 
 interface Case {
   name: string;
-  options?: Partial<HostOptions>;
+  options?: Partial<Omit<HostOptions, 'store' | 'sessions'>>;
   rules?: PolicyRule[];
   calls?: Script;
   /** What happens after the call was made; by default nothing. */

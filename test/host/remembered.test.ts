@@ -46,7 +46,7 @@ async function turn(session: AgentSession, scope: Scope | undefined = 'user'): P
 }
 
 const hostOf = (agents: readonly LlmAgent[], options: Partial<Parameters<typeof createHost>[0]> = {}): AgentHost =>
-  createHost({ app: 'shop', agents, policy: rulePolicy([]), sessions: new InMemorySessionService(), ...options });
+  createHost({ app: 'shop', agents, policy: rulePolicy([]), store: new InMemorySessionService(), ...options });
 
 test.each([
   ['constructor', 'E_BAD_INPUT'],
@@ -171,7 +171,7 @@ describe('ATT-B4 always is said to a tool, not to its name', () => {
     const sessions = new InMemorySessionService();
     const ran: string[] = [];
     const opened = (policy: RulePolicy) =>
-      hostOf([caller('bot')], { tools: [send(ran, 'host')], sessions, policy }).open('bot', {
+      hostOf([caller('bot')], { tools: [send(ran, 'host')], store: sessions, policy }).open('bot', {
         sessionId: 's',
         create: true,
       });
@@ -226,7 +226,7 @@ describe('SOAK-5 always in this session ends with the session', () => {
 
   test('also where somebody else has deleted it', async () => {
     const sessions = new InMemorySessionService();
-    const host = hostOf([caller('bot')], { tools, sessions });
+    const host = hostOf([caller('bot')], { tools, store: sessions });
     const first = await host.open('bot', { sessionId: 's', create: true });
     expect(await turn(first, 'session')).toHaveLength(1);
     await first[Symbol.asyncDispose]();

@@ -53,7 +53,7 @@ test('APP-F10 without a host, too: the log knows where its turn began', async ()
   const open = async (model: Parameters<typeof bot>[0]) =>
     fromAgent(bot(model), { telemetry: otelTelemetry({ provider }) }).open(
       { sessionId: 's', create: true },
-      { app: 'shop', sessions: elsewhere(store) },
+      { app: 'shop', store: elsewhere(store) },
     );
   const first = await open(['Hello.']);
   await say(first, 'go');

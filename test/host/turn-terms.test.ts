@@ -41,7 +41,7 @@ const rules: PolicyEvaluator = {
 
 const steps: readonly Script[] = [{ calls: [['look']] }, { calls: [['pay']] }, 'done'];
 
-function shop(options: Partial<Omit<HostOptions, 'agents' | 'sessions'>> & { store?: SessionService } = {}) {
+function shop(options: Partial<Omit<HostOptions, 'agents' | 'store' | 'sessions'>> & { store?: SessionService } = {}) {
   const pay = notingTool('pay');
   const look = notingTool('look', readOnly);
   const model = new ScriptedModel([...steps]);
@@ -57,7 +57,7 @@ async function decideElsewhere(
     script = steps.slice(1),
     by = owner,
     ...options
-  }: Partial<HostOptions> & { script?: readonly Script[]; by?: Principal } = {},
+  }: Partial<Omit<HostOptions, 'store' | 'sessions'>> & { script?: readonly Script[]; by?: Principal } = {},
 ) {
   const closed = door();
   const pay = notingTool('pay');

@@ -55,6 +55,7 @@ const ofSource: (keyof FromAgentOptions)[] = [
   'describe',
   'constraints',
   'metadata',
+  'store',
   'sessions',
   'plugins',
   'models',
@@ -68,6 +69,7 @@ const ofSource: (keyof FromAgentOptions)[] = [
 const ofRunner: (keyof RunnerOptions)[] = [
   'app',
   'agent',
+  'store',
   'sessions',
   'plugins',
   'policy',

@@ -20,6 +20,7 @@ const hostOptions: Required<{ [K in keyof HostOptions]: true }> = {
   policyTimeoutMs: true,
   hooks: true,
   hookTimeoutMs: true,
+  store: true,
   sessions: true,
   credentials: true,
   models: true,
@@ -208,7 +209,7 @@ describe.each(['a hosted session', 'a session of the runtime'])('%s', (kind) => 
   let session: AgentSession;
 
   beforeEach(async () => {
-    const host = createHost({ app: 'shop', agents, sessions: store });
+    const host = createHost({ app: 'shop', agents, store: store });
     const hosted = await host.open('bot', { sessionId: 's', create: true });
     session = kind === 'a hosted session' ? hosted : whole(hosted).inner;
   });

@@ -39,7 +39,17 @@ const mcp = [
 const mcpMore = ['conversations', 'permissionMode', 'limits', 'configure', 'warn'];
 const http = ['authenticate', 'allowedHosts', 'allowedOrigins', 'maxSessions', 'sessionIdleMs', 'resumeBytes'];
 const acp = ['name', 'description', 'command', 'args', 'folder', 'env', 'onStderr', 'connect', 'cwd', 'mcpServers'];
-const acpMore = ['authMethod', 'mode', 'files', 'unasked', 'startTimeoutMs', 'cancelTimeoutMs', 'watchdog', 'sessions'];
+const acpMore = [
+  'authMethod',
+  'mode',
+  'files',
+  'unasked',
+  'startTimeoutMs',
+  'cancelTimeoutMs',
+  'watchdog',
+  'store',
+  'sessions',
+];
 const adk = [
   'adk',
   'agent',
@@ -48,6 +58,7 @@ const adk = [
   'maxLlmCalls',
   'streaming',
   'watchdog',
+  'store',
   'sessions',
   'constraints',
 ];

@@ -8,8 +8,7 @@ import { InMemorySessionService, verifyLog } from '../../src/runtime/index.ts';
 import { lyingExecutor, ScriptedModel } from '../../src/testing/index.ts';
 
 const agent = () => new LlmAgent({ name: 'bot', model: new ScriptedModel(['hi']) });
-const made = () =>
-  createHost({ app: 'shop', agents: [agent()], sessions: new InMemorySessionService(), userId: 'ann' });
+const made = () => createHost({ app: 'shop', agents: [agent()], store: new InMemorySessionService(), userId: 'ann' });
 const executorCallback = () => {};
 /** What plain JavaScript may write. */
 const plain = (options: object): never => options as never;

@@ -51,7 +51,7 @@ function hosted(url: string, options: Partial<HostOptions> = {}, own: object = {
     app: 'shop',
     agents: [puppet()],
     toolProviders: [toolset],
-    sessions: new InMemorySessionService(),
+    store: new InMemorySessionService(),
     policy: allowAll(),
     userId: 'eve',
     ...options,

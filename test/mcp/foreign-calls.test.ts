@@ -23,7 +23,7 @@ async function against(options: Parameters<typeof RawServer.start>[0] = {}, host
     app: 'shop',
     agents: [puppet()],
     toolProviders: [toolset],
-    sessions: new InMemorySessionService(),
+    store: new InMemorySessionService(),
     policy: allowAll(),
     ...hostOptions,
   });

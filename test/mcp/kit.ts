@@ -27,7 +27,7 @@ export async function openShop(
   const host = createHost({
     app: 'shop',
     tools: [payTool(runs), waiting.tool],
-    sessions: store,
+    store: store,
     warn,
     ...options.host,
     agents: options.agents ?? [puppet()],

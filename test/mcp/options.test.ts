@@ -45,7 +45,7 @@ test.each([{ idleMs: 0 }, { idleMs: Number.NaN }, { connectMs: -1 }])('mcpToolse
   );
 });
 
-const closed = () => createHost({ app: 'shop', agents: [puppet()], tools: [], sessions: new InMemorySessionService() });
+const closed = () => createHost({ app: 'shop', agents: [puppet()], tools: [], store: new InMemorySessionService() });
 
 test.each<[McpServeOptions, string]>([
   [{ answerMs: 0 }, 'answerMs is 0'],

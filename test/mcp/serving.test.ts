@@ -29,7 +29,7 @@ beforeAll(async () => {
         inputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
       }),
     ],
-    sessions: new InMemorySessionService(),
+    store: new InMemorySessionService(),
   });
   http = await serveMcpHttp(host);
 });

@@ -36,7 +36,7 @@ const host = createHost({
       },
     },
   ],
-  sessions: new InMemorySessionService(),
+  store: new InMemorySessionService(),
 });
 const server = await serveMcpStdio(host, { progressMs: 500 });
 await server.closed;

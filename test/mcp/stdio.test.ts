@@ -21,7 +21,7 @@ async function asked() {
     app: 'shop',
     agents: [puppet()],
     tools: [payTool(runs)],
-    sessions: new InMemorySessionService(),
+    store: new InMemorySessionService(),
   });
   const input = new PassThrough();
   const output = new PassThrough();

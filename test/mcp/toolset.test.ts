@@ -33,7 +33,7 @@ async function hosted(toolset: McpToolset, options: Partial<HostOptions> = {}) {
   const host = createHost({
     app: 'shop',
     toolProviders: [toolset],
-    sessions: new InMemorySessionService(),
+    store: new InMemorySessionService(),
     ...options,
     agents: [puppet()],
   });

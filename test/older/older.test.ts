@@ -61,7 +61,7 @@ function hostOver(sessions: SessionService, model = new ScriptedModel()) {
     tools: agentTools as unknown as AnyAgentTool[],
   });
   const host = createHost({
-    ...{ app: 'shop', agents: [agent], tools: tools as unknown as AnyTool[], sessions },
+    ...{ app: 'shop', agents: [agent], tools: tools as unknown as AnyTool[], store: sessions },
     policy: rulePolicy(rules as never),
   });
   onTestFinished(() => host.close());

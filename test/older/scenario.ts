@@ -74,7 +74,7 @@ export const agentTools: Tool[] = [
 export const rules = {
   org: [
     { id: 'reads', tool: ['look', 'note', 'sure'], outcome: 'allow' },
-    { id: 'money', tool: 'pay', outcome: 'ask', reason: 'it is money', approvers: { roles: ['boss'] } },
+    { id: 'money', tool: 'pay', outcome: 'ask_user', reason: 'it is money', approvers: { roles: ['boss'] } },
     { id: 'never', tool: 'drop', outcome: 'deny', reason: 'not here', redact: ['/all'] },
   ],
 };

@@ -220,11 +220,11 @@ describe('S0-35 a changed request and what comes of it', () => {
     };
     const first = agent([{ calls: [['keep']] }, 'lost']);
     const dies = mortal(sessions, (events) => JSON.stringify(events).includes('lost'));
-    await bench(first.agent, { sessions: dies })
+    await bench(first.agent, { store: dies })
       .say('hi')
       .catch(() => {});
     const second = agent(['found']);
-    const events = await bench(second.agent, { sessions }).say({ kind: 'continue' });
+    const events = await bench(second.agent, { store: sessions }).say({ kind: 'continue' });
     expect(said(events)).toEqual(['bot: found']);
     expect(second.asked.map(({ systemInstruction, contents }) => [systemInstruction, brief(contents)])).toEqual([
       ['step 3', ['user: keep = {"content":1}']],

@@ -44,7 +44,7 @@ test('a call that is answered elsewhere while its start is stored does not run',
     }),
   );
   const agent = llm('bot', new ScriptedModel([{ calls: [['one'], ['two']] }, 'done']), { tools });
-  const session = await fromAgent(agent, { sessions, toolConcurrency: 1 }).open(
+  const session = await fromAgent(agent, { store: sessions, toolConcurrency: 1 }).open(
     { sessionId: key.id, create: true },
     host,
   );

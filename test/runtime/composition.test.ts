@@ -283,7 +283,7 @@ test('S3-74 a loop ends by escalation or at its cap; each beginning and end is t
         : [],
     );
   const shown: AgentEvent[] = [];
-  const first = await fromAgent(agent(), { sessions }).open({ sessionId: 's', create: true }, { app: 'shop' });
+  const first = await fromAgent(agent(), { store: sessions }).open({ sessionId: 's', create: true }, { app: 'shop' });
   for await (const event of first.stream('hi')) shown.push(event);
   const [question] = await first.pending();
   const restarted = new LoopAgent({
@@ -301,7 +301,7 @@ test('S3-74 a loop ends by escalation or at its cap; each beginning and end is t
       }),
     ],
   });
-  const second = await fromAgent(restarted, { sessions }).open({ sessionId: 's' }, { app: 'shop' });
+  const second = await fromAgent(restarted, { store: sessions }).open({ sessionId: 's' }, { app: 'shop' });
   const answer = {
     kind: 'elicitation_response' as const,
     requestId: String(question?.requestId),

@@ -29,7 +29,7 @@ function setting() {
   const services = { credentials: new InMemoryCredentialService() };
   const agent = (model: ScriptedModel) => new LlmAgent({ name: 'a', model, tools: [fetchMail] });
   const open = (model: ScriptedModel, sessionId = 's') =>
-    fromAgent(agent(model), { sessions, services }).open({ sessionId, create: true }, { app: 'app' });
+    fromAgent(agent(model), { store: sessions, services }).open({ sessionId, create: true }, { app: 'app' });
   return { seen, sessions, open };
 }
 
@@ -93,7 +93,7 @@ function mailing(options: {
   const script = { calls: Array.from({ length: calls }, () => ['mail'] as const) };
   const agent = llm('a', new ScriptedModel([script, 'done']), { tools: [mail], ...options.agent });
   const source = fromAgent(agent, {
-    sessions,
+    store: sessions,
     services: { credentials },
     warn: (...told) => void warnings.push(...told.map(String)),
   });

@@ -170,7 +170,7 @@ describe('re-execution', () => {
       { subAgents: [asks, after] },
     );
     const sessions = new InMemorySessionService();
-    const { say, log, state } = bench(agent, { sessions });
+    const { say, log, state } = bench(agent, { store: sessions });
     const first = await say('hi');
     expect([said(first).at(-1), endOf(first), entered]).toEqual(['asks: call pay({})', undefined, 1]);
     const part = first.at(-1)?.content?.parts[0];

@@ -30,7 +30,7 @@ async function streaming(
   const sessions = new InMemorySessionService();
   const model = new ScriptedModel([{ calls: tools.map(({ name }) => [name, { request: 'go' }] as const) }, 'done']);
   const agent = llm('bot', model, { tools, ...options });
-  const session = await fromAgent(agent, { sessions, warn: () => {}, ...source }).open(
+  const session = await fromAgent(agent, { store: sessions, warn: () => {}, ...source }).open(
     { sessionId: key.id, create: true },
     host,
   );

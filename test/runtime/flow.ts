@@ -47,7 +47,7 @@ export class Flow {
   static async open(agent: Agent, options: FlowOptions = {}, ref: SessionRef = {}, key = defaultKey): Promise<Flow> {
     const sessions = options.sessions ?? new InMemorySessionService();
     const { policy } = options;
-    const source = fromAgent(agent, { sessions });
+    const source = fromAgent(agent, { store: sessions });
     const context = { app: key.app, userId: key.userId, ...(policy ? { policy } : {}) };
     const session = await source.open({ sessionId: key.id, create: true, ...ref }, context);
     const flow = new Flow(session, sessions, options, key);

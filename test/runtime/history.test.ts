@@ -319,7 +319,7 @@ describe('a history is always well formed', () => {
     for (const includeContents of ['default', 'none'] as const) {
       const sessions = new InMemorySessionService();
       const model = new ScriptedModel(['one', 'two']);
-      const { say } = bench(llm('bot', model, { includeContents }), { sessions });
+      const { say } = bench(llm('bot', model, { includeContents }), { store: sessions });
       await say('first');
       await sessions.append(key, [createEvent({ author: 'user', content: user('late'), actions: { steer: true } })]);
       await say('second');

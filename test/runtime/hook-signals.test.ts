@@ -172,10 +172,10 @@ test.each([
       afterAgent: ({ agentName }) => void ran.push(`after ${agentName}`),
     },
   ];
-  const source = fromAgent(both, { sessions, plugins });
+  const source = fromAgent(both, { store: sessions, plugins });
   const open = () =>
     hosted
-      ? createHost({ app: 'shop', agents: [source], sessions, policy: allowAll() }).open('both', {
+      ? createHost({ app: 'shop', agents: [source], store: sessions, policy: allowAll() }).open('both', {
           sessionId: 's',
           create: true,
         })
@@ -249,7 +249,7 @@ test('F23 an answer that comes while a run that pauses tells which hooks have ru
   const quick = llm('quick', new ScriptedModel([() => asked.opened.then(() => 'done')]));
   const both = new ParallelAgent({ name: 'both', subAgents: [asker, quick] });
   const plugins: Plugin[] = [{ name: 'log', afterAgent: () => undefined }];
-  const session = await fromAgent(both, { sessions, plugins }).open({}, host);
+  const session = await fromAgent(both, { store: sessions, plugins }).open({}, host);
   const { reason, pending } = await run(session, 'go', {
     onEvent: (event) => {
       if (event.type !== 'elicitation_request') return;

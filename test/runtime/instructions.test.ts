@@ -165,7 +165,7 @@ describe('S0-23 instructions of agents', () => {
     const plain = llm('plain', undefined);
     const root = llm('root', model, { globalInstruction: 'You work for {app:house}.', instruction: 'Greet {nick?}.' });
     const tree = new SequentialAgent({ name: 'all', subAgents: [root] });
-    await bench(tree, { sessions }).say('hi');
+    await bench(tree, { store: sessions }).say('hi');
     expect(model.requests[0]?.systemInstruction).toBe('You work for Tea & Co.\n\nGreet .');
 
     const house = llm('house', model, {
@@ -178,7 +178,7 @@ describe('S0-23 instructions of agents', () => {
         },
       }),
     });
-    await bench(house, { sessions }).say('hi');
+    await bench(house, { store: sessions }).say('hi');
     const asked = Object.fromEntries(model.requests.map((request) => [request.agent, request.systemInstruction]));
     expect(asked).toMatchObject({
       child: 'You work for Tea & Co.\n\nServe Ann.',

@@ -48,10 +48,10 @@ export function bench(agent: Agent, options: Partial<RunnerOptions> = {}): Bench
   const runner = new Runner({ app: key.app, agent, warn: (message) => warnings.push(message), ...options });
   const frames = (input: RunRequest['input'], more: Partial<RunRequest> = {}) =>
     collect(runner.run({ userId: key.userId, sessionId: key.id, input, ...more }));
-  const record = () => runner.sessions.get(key);
+  const record = () => runner.store.get(key);
   return {
     runner,
-    sessions: runner.sessions,
+    sessions: runner.store,
     warnings,
     frames,
     say: async (input, more) => (await frames(input, more)).filter((event) => !event.partial),

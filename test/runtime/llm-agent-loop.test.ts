@@ -387,7 +387,7 @@ describe('S0-45 F29 output key', () => {
       { thought: 'only thinking' },
       { parts: [] },
     ]);
-    const { say, state, log } = bench(llm('bot', model, { tools: [look], outputKey: 'k' }), { sessions });
+    const { say, state, log } = bench(llm('bot', model, { tools: [look], outputKey: 'k' }), { store: sessions });
     await say('one');
     expect([values, await state()]).toEqual([['old', 'old'], { k: 'new' }]);
     const writers = (await log()).filter(({ actions }) => 'k' in actions.stateDelta);
@@ -405,7 +405,7 @@ describe('S0-45 F29 output key', () => {
       return 'a result';
     });
     const { say, state } = bench(llm('bot', new ScriptedModel([calls('skip')]), { tools: [skip], outputKey: 'k' }), {
-      sessions,
+      store: sessions,
     });
     expect(endOf(await say('hi'))).toBe('completed');
     expect(await state()).toEqual({ k: 'old' });
@@ -506,12 +506,12 @@ describe('R29 a crash between a tool’s effect and its response', () => {
       event.content?.parts.some((part) => part.type === 'function_response') ?? false;
     const model = new ScriptedModel([calls('pay')]);
     const first = bench(llm('bot', model, { tools: [pay] }), {
-      sessions: mortal(store, (events) => events.some(isResponse)),
+      store: mortal(store, (events) => events.some(isResponse)),
     });
     await expect(first.say('pay')).rejects.toThrow('the process is gone');
     const next = new ScriptedModel(['thanks']);
     const sessions = mortal(store, () => false);
-    return { next, ...bench(llm('bot', next, { tools: [pay] }), { sessions, ...options }) };
+    return { next, ...bench(llm('bot', next, { tools: [pay] }), { store: sessions, ...options }) };
   }
 
   test('R29 the call is open again; it runs once more only when somebody says so', async () => {

@@ -21,8 +21,8 @@ async function hear(session: AgentSession, input: Parameters<AgentSession['strea
 
 const open = (agent: Agent, hosted: boolean, sessions = new InMemorySessionService()) =>
   hosted
-    ? createHost({ app: 'shop', agents: [fromAgent(agent)], sessions, policy: allowAll() }).open(agent.name)
-    : fromAgent(agent, { sessions }).open({}, host);
+    ? createHost({ app: 'shop', agents: [fromAgent(agent)], store: sessions, policy: allowAll() }).open(agent.name)
+    : fromAgent(agent, { store: sessions }).open({}, host);
 
 describe.each([
   ['without a host', false],

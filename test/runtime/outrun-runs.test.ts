@@ -50,7 +50,7 @@ async function opened(left: (f: Folding) => void, tools: readonly AnyTool[] = []
   sessions.tried.length = 0;
   const warnings: string[] = [];
   const agent = llm('bot', new ScriptedModel(['done', 'done']), { tools });
-  const source = fromAgent(agent, { sessions, warn: (message) => warnings.push(message) });
+  const source = fromAgent(agent, { store: sessions, warn: (message) => warnings.push(message) });
   const session = await source.open({ sessionId: key.id }, host);
   const answers = async () => {
     const parts = ((await sessions.get(key))?.events ?? []).flatMap(({ content }) => content?.parts ?? []);

@@ -57,7 +57,7 @@ export async function resumed(
   const own = { ...tool('tool c1', execute), ...options.tool } as AnyTool;
   const model = new ScriptedModel(options.script ?? ['done', 'done', 'done']);
   const agent = llm('bot', model, { tools: options.tools ?? [own], toolsets: options.toolsets ?? [] });
-  const source = fromAgent(agent, { sessions, warn: (message) => warnings.push(message), ...options.source });
+  const source = fromAgent(agent, { store: sessions, warn: (message) => warnings.push(message), ...options.source });
   const session = await source.open({ sessionId: key.id }, options.policy ? { ...host, policy: options.policy } : host);
   const log = async () => (await sessions.get(key))?.events ?? [];
   return {

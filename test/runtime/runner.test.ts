@@ -53,8 +53,8 @@ describe('order of one run', () => {
     await sessions.create(key, { state: { name: 'Ann' } });
     const model = new ScriptedModel(['one', 'two', 'other']);
     const agent = llm('bot', model, { instruction: 'name: {name?}' });
-    const { runner, say } = bench(agent, { sessions });
-    expect(runner.sessions).toBe(sessions);
+    const { runner, say } = bench(agent, { store: sessions });
+    expect(runner.store).toBe(sessions);
     await say('hi');
     await say('again');
     await say('hi', { sessionId: 's2' });
@@ -190,7 +190,7 @@ describe('order of one run', () => {
       return append(given, events, options);
     };
     const { runner } = bench(llm('bot', new ScriptedModel([{ deltas: ['he', 'llo'] }])), {
-      sessions,
+      store: sessions,
       plugins: [
         {
           name: 'shout',
@@ -360,7 +360,7 @@ describe('construction', () => {
     await say('hi', { deps: { db: 1 } });
     expect(seen).toMatchObject({ memory: [{ content: 'I like tea', author: 'ann' }], files: ['menu.txt'] });
     expect(seen.info).toMatchObject({ key, sessionId: 's1', deps: { db: 1 } });
-    expect(seen.info?.sessions).toBe(sessions);
+    expect(seen.info?.store).toBe(sessions);
     expect(seen.info?.tree.root).toBe(agent);
     expect(seen.info?.tree.parent(child)).toBe(agent);
   });

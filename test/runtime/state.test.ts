@@ -52,12 +52,12 @@ describe('scopes', () => {
   test('S0-55 session keys stay in the session, user: and app: are shared, temp: is gone', async () => {
     const sessions = new InMemorySessionService();
     const delta = { k: 1, 'app:k': 2, 'user:k': 3, 'temp:k': 4 };
-    const { say } = bench(llm('bot', writeThenSay(), { tools: [writes(delta)] }), { sessions });
+    const { say } = bench(llm('bot', writeThenSay(), { tools: [writes(delta)] }), { store: sessions });
     await say('hi');
     const seen = async (userId: string, id: string) => {
       const model = new ScriptedModel(['ok']);
       const instruction = '{k?}|{app:k?}|{user:k?}|{temp:k?}';
-      await bench(llm('bot', model, { instruction }), { sessions }).say('hi', { userId, sessionId: id });
+      await bench(llm('bot', model, { instruction }), { store: sessions }).say('hi', { userId, sessionId: id });
       return model.requests[0]?.systemInstruction;
     };
     expect(await seen('ann', 's1')).toBe('1|2|3|');
@@ -69,9 +69,9 @@ describe('scopes', () => {
   test('S0-55 what other sessions wrote to shared state is seen by the next run of an open one', async () => {
     const sessions = new InMemorySessionService();
     const model = new ScriptedModel(['one', 'two']);
-    const { say } = bench(llm('bot', model, { instruction: '{app:k?}' }), { sessions });
+    const { say } = bench(llm('bot', model, { instruction: '{app:k?}' }), { store: sessions });
     await say('hi');
-    const other = bench(llm('bot', writeThenSay(), { tools: [writes({ 'app:k': 'new' })] }), { sessions });
+    const other = bench(llm('bot', writeThenSay(), { tools: [writes({ 'app:k': 'new' })] }), { store: sessions });
     await other.say('hi', { sessionId: 's2' });
     await say('again');
     expect(model.requests.map(({ systemInstruction }) => systemInstruction)).toEqual(['', 'new']);
@@ -182,7 +182,7 @@ describe('F26 deleting', () => {
       tools: [write],
       afterAgent: ({ state }) => void seen.push(state.get(name), state.has(name)),
     });
-    const { say, state } = bench(agent, { sessions });
+    const { say, state } = bench(agent, { store: sessions });
     await say('one');
     expect(await state()).toEqual({ [name]: 1 });
     await say('two');
@@ -228,7 +228,7 @@ describe('S0-56 reading through the chain', () => {
         return undefined;
       },
     });
-    const { say, state } = bench(agent, { sessions });
+    const { say, state } = bench(agent, { store: sessions });
     await say('hi');
     expect(seen).toEqual([
       ['callback', 'callback', 'session'],
@@ -311,10 +311,10 @@ describe('S0-57 state changes through events alone', () => {
     const sessions = new InMemorySessionService();
     const dying = mortal(sessions, (events) => events.some(({ actions }) => 'a' in actions.stateDelta));
     const tools = [writes({ a: 1, 'app:b': 2, 'user:c': 3 })];
-    const { say } = bench(llm('bot', writeThenSay(), { tools }), { sessions: dying });
+    const { say } = bench(llm('bot', writeThenSay(), { tools }), { store: dying });
     await expect(say('hi')).rejects.toThrow('the process is gone');
     expect((await sessions.get(key))?.state).toEqual({});
-    const again = bench(llm('bot', new ScriptedModel(), { instruction: '{a?}{app:b?}{user:c?}' }), { sessions });
+    const again = bench(llm('bot', new ScriptedModel(), { instruction: '{a?}{app:b?}{user:c?}' }), { store: sessions });
     await again.say('hi', { sessionId: 's2' });
     expect((await sessions.get({ ...key, id: 's2' }))?.state).toEqual({});
   });

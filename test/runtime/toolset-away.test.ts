@@ -34,7 +34,7 @@ describe('S0-32 a toolset that is away when a turn goes on', () => {
     const { line, bot } = away([tool('pay', (args) => void runs.push(args), { needsApproval: true })]);
     const sessions = new InMemorySessionService();
     const open = async (...scripts: Script[]) => {
-      const source = fromAgent(bot(scripts), { sessions, warn: () => {} });
+      const source = fromAgent(bot(scripts), { store: sessions, warn: () => {} });
       if (!hosted) return source.open({ sessionId: 's', create: true }, host);
       return createHost({ app: host.app, userId: key.userId, agents: [source], policy: allowAll() }).open('bot', {
         sessionId: 's',
@@ -60,10 +60,10 @@ describe('S0-32 a toolset that is away when a turn goes on', () => {
     const store = new InMemorySessionService();
     const isResponse = ({ content }: StoredEvent) =>
       content?.parts.some(({ type }) => type === 'function_response') ?? false;
-    const first = bench(bot([calls('pay')]), { sessions: mortal(store, (events) => events.some(isResponse)) });
+    const first = bench(bot([calls('pay')]), { store: mortal(store, (events) => events.some(isResponse)) });
     await expect(first.say('go')).rejects.toThrow('the process is gone');
     line.isDown = true;
-    const second = bench(bot(['told']), { sessions: elsewhere(store) });
+    const second = bench(bot(['told']), { store: elsewhere(store) });
     const asked = (await second.say({ kind: 'continue' })).at(-1)?.actions.asks?.[0];
     expect(asked).toMatchObject({ kind: 'rerun_unknown' });
     const response = { action: 'accept' as const };
@@ -80,10 +80,10 @@ describe('S0-32 a toolset that is away when a turn goes on', () => {
     const expert = llm('expert', new ScriptedModel([calls('pay'), 'expert paid']), { tools: [pay] });
     const { line, bot } = away([agentTool(expert)]);
     const sessions = new InMemorySessionService();
-    const asked = await bench(bot([calls('expert', { request: 'go' })]), { sessions }).say('go');
+    const asked = await bench(bot([calls('expert', { request: 'go' })]), { store: sessions }).say('go');
     const requestId = String(asked.at(-1)?.actions.asks?.[0]?.requestId);
     line.isDown = true;
-    const { say, log } = bench(bot(['done']), { sessions });
+    const { say, log } = bench(bot(['done']), { store: sessions });
     await say({ kind: 'continue' });
     expect(responses(await log())).toEqual({});
     line.isDown = false;

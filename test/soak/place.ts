@@ -57,7 +57,7 @@ export async function openPlace() {
   const clerk = fromAgent(new LlmAgent({ name: 'clerk', description: 'Pays.', model }));
   const host = createHost({
     app: 'soak',
-    sessions: store,
+    store: store,
     agents: [
       fromAgent(new LlmAgent({ name: 'bot', description: 'Talks.', model })),
       fromAcp({ name: 'child', command: process.execPath, args: ['-e', acpAgent] }),
@@ -71,9 +71,9 @@ export async function openPlace() {
   const limits = { idleMs: IDLE_MS, maxSessionsPerPrincipal: 10_000 };
   const server = await serve(host, { limits });
   const mcp = await serveMcpHttp(host, { sessionIdleMs: IDLE_MS, answerMs: IDLE_MS, agents: ['bot'] });
-  const back = await serveExecutor({ app: 'back', agents: [clerk], sessions: store }, { limits });
+  const back = await serveExecutor({ app: 'back', agents: [clerk], store: store }, { limits });
   const upstream = await connect(back.url, { token: back.token ?? '' });
-  const front = await serve(createHost({ app: 'front', agents: upstream.sources, sessions: store }), { limits });
+  const front = await serve(createHost({ app: 'front', agents: upstream.sources, store: store }), { limits });
   return {
     host,
     server,

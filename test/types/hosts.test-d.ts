@@ -71,9 +71,9 @@ void createHost({ app: 'desk', agents: sources }).open('whoever');
 
 // Stores, credentials and models are what they are.
 const store: SessionService = new InMemorySessionService();
-createHost({ app: 'desk', agents: [plain], sessions: store, models: () => undefined });
+createHost({ app: 'desk', agents: [plain], store: store, models: () => undefined });
 // @ts-expect-error no store
-createHost({ app: 'desk', agents: [plain], sessions: { foo: 1 } });
+createHost({ app: 'desk', agents: [plain], store: { foo: 1 } });
 // @ts-expect-error no credentials
 createHost({ app: 'desk', agents: [plain], credentials: 5 });
 // @ts-expect-error no models

@@ -222,7 +222,7 @@ describe('sessions and their control', () => {
 
   test('WS-20 a session that is held under one agent is not attached under another, as it is not opened', async () => {
     const sessions = new InMemorySessionService();
-    const host = createHost({ app: 'shop', agents: [bot(['x']), bot(['x'], { name: 'other' })], sessions });
+    const host = createHost({ app: 'shop', agents: [bot(['x']), bot(['x'], { name: 'other' })], store: sessions });
     const raw = await Raw.ready((await serving(host)).url);
     await raw.ask('session/open', { agent: 'bot', sessionId: 's', create: true });
     for (const method of ['session/open', 'session/attach']) {

@@ -10,7 +10,7 @@ import { all, byName, client, durable, idsOf, logOf } from './kit.ts';
 
 async function executors(script: readonly Script[], sessions = new InMemorySessionService()) {
   const server = await serveExecutor(
-    { app: 'far', agents: [fromAgent(bot(script))], sessions },
+    { app: 'far', agents: [fromAgent(bot(script))], store: sessions },
     { authenticate: byName },
   );
   onTestFinished(() => server.close({ deadlineMs: 0 }));

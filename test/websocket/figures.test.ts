@@ -56,12 +56,12 @@ describe('SOAK-11 /readyz', () => {
     const source = fromAgent(bot(['hi']));
     const { open, descriptor } = source;
     for (const agents of [[source], [{ descriptor, open }]]) {
-      const server = await serveExecutor({ app: 'x', agents, sessions: store });
+      const server = await serveExecutor({ app: 'x', agents, store: store });
       expect(await readyz(server)).toBe(200);
       await server.close();
     }
     store.isAway = true;
-    const server = await serveExecutor({ app: 'x', agents: [source], sessions: store }, { warn() {} });
+    const server = await serveExecutor({ app: 'x', agents: [source], store: store }, { warn() {} });
     expect(await readyz(server)).toBe(503);
     await server.close();
   });

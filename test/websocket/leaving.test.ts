@@ -127,7 +127,7 @@ describe('a server whose agents are remote', () => {
   async function gateway(limits: { idleMs?: number } = {}) {
     const { source, disposed } = noting(fromAgent(bot(['hi'])));
     const store = new InMemorySessionService();
-    const back = await serveExecutor({ app: 'x', agents: [source], sessions: store }, { limits });
+    const back = await serveExecutor({ app: 'x', agents: [source], store: store }, { limits });
     const upstream = await connect(back.url, { token: back.token ?? '' });
     const warnings: string[] = [];
     const front = await serve(createHost({ app: 'x', agents: upstream.sources }), {
@@ -192,7 +192,7 @@ describe('an executor of somebody else’s', () => {
   test('SOAK-2 whose log cannot be left is disposed of all the same, and said', async () => {
     const { source, disposed } = noting(fromAgent(bot(['hi'])), generator);
     const warnings: [string, unknown][] = [];
-    const server = await serve(createHost({ app: 'x', agents: [source], sessions: new InMemorySessionService() }), {
+    const server = await serve(createHost({ app: 'x', agents: [source], store: new InMemorySessionService() }), {
       limits: { closeMs: 1 },
       warn: (message, error) => warnings.push([message, error]),
     });
@@ -210,7 +210,7 @@ describe('an executor of somebody else’s', () => {
     const { source } = noting(fromAgent(bot(['hi'])), () => ({ [Symbol.asyncDispose]: () => new Promise(() => {}) }));
     const warnings: string[] = [];
     const server = await serveExecutor(
-      { app: 'x', agents: [source], sessions: new InMemorySessionService() },
+      { app: 'x', agents: [source], store: new InMemorySessionService() },
       { limits: { closeMs: 1 }, warn: (message) => warnings.push(message) },
     );
     const anna = await connect(server.url, { token: server.token ?? '' });

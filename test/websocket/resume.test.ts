@@ -263,7 +263,7 @@ describe('resume', () => {
     const store = new InMemorySessionService();
     const slow = slowTool('slow', readOnly);
     const make = (tools = [slow.tool]) =>
-      createHost({ app: 'shop', agents: [fromAgent(bot([{ calls: [['slow', {}]] }]))], sessions: store, tools });
+      createHost({ app: 'shop', agents: [fromAgent(bot([{ calls: [['slow', {}]] }]))], store: store, tools });
     const first = make();
     const server = await serving(first);
     const network = flaky([]);
@@ -284,7 +284,7 @@ describe('resume', () => {
     const record = await store.get({ app: 'shop', userId: 'anna', id: 's' });
     await copy.create(record!.key);
     await copy.append(record!.key, record!.events);
-    const second = createHost({ app: 'shop', agents: [fromAgent(bot(['after']))], sessions: copy, tools: [slow.tool] });
+    const second = createHost({ app: 'shop', agents: [fromAgent(bot(['after']))], store: copy, tools: [slow.tool] });
     await serving(second, { port });
     await streaming;
     const end = events.at(-1);

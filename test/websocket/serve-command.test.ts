@@ -58,7 +58,7 @@ describe('coxswain serve', () => {
     const store = await openStore(url);
     const dying = mortal(store, (events) => events.some(({ content }) => content?.role === 'model'));
     const agents = [new LlmAgent({ name: 'puppet', model: new ScriptedModel(['never stored']) })];
-    const session = await createHost({ app: 'cli', agents, sessions: dying, warn: () => {} }).open('puppet', {
+    const session = await createHost({ app: 'cli', agents, store: dying, warn: () => {} }).open('puppet', {
       sessionId: 's',
       create: true,
       userId: 'anna',

@@ -74,15 +74,16 @@ describe('an executor as it is served', () => {
         throw new CoxswainError('UNAVAILABLE', 'E_EXECUTOR', 'not now');
       },
     } as unknown as AgentSource;
-    const sessions = new InMemorySessionService();
-    for (const options of [{}, { sessions }]) {
+    const store = new InMemorySessionService();
+    for (const options of [{}, { store }, { sessions: store }]) {
       const served = servedExecutor({ app: 'far', agents: [source], ...options });
       await expect(served.open('far', { permissionMode: 'plan' }, { id: 'ann' })).rejects.toThrow('not now');
     }
     const who = { app: 'far', userId: 'ann', principal: { id: 'ann' } };
     expect(contexts.map((context) => Object.keys(context))).toEqual([
       Object.keys(who),
-      [...Object.keys(who), 'sessions'],
+      [...Object.keys(who), 'store'],
+      [...Object.keys(who), 'store'],
     ]);
   });
 
@@ -110,7 +111,7 @@ describe('an executor as it is served', () => {
 
   async function serveAgent(agent: AgentSource, warnings: string[]) {
     const server = await serveExecutor(
-      { app: 'far', agents: [agent], sessions: new InMemorySessionService() },
+      { app: 'far', agents: [agent], store: new InMemorySessionService() },
       { authenticate: byName, warn: (message) => warnings.push(message) },
     );
     onTestFinished(() => server.close({ deadlineMs: 0 }));

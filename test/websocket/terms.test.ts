@@ -169,7 +169,7 @@ describe('an executor on another machine', () => {
     const sessions: SessionService = new InMemorySessionService();
     const far = async (script: readonly Script[]) => {
       const server = await serveExecutor(
-        { app: 'far', agents: [fromAgent(bot(script))], sessions },
+        { app: 'far', agents: [fromAgent(bot(script))], store: sessions },
         { authenticate: byName },
       );
       const remote = await connect(server.url, { token: 'svc' });

@@ -12,6 +12,7 @@ import type {
   WithDeps,
   WithOutput,
 } from '../../contracts/index.ts';
+import { storeGiven } from '../../contracts/index.ts';
 import { boundsIn } from '../../gate/index.ts';
 import type { Agent, RunnerOptions, SessionService } from '../../runtime/index.ts';
 import {
@@ -33,6 +34,8 @@ export interface FromAgentOptions
   extends DescribeOptions,
     Pick<RunnerOptions, 'plugins' | 'models' | 'limits' | 'toolConcurrency' | 'services' | 'warn'> {
   /** Used where the host's context has none. Default: in memory. */
+  store?: SessionService;
+  /** @deprecated Write `store`. */
   sessions?: SessionService;
   /** Of each answer of a model. Default: the host's. */
   answerLimits?: AnswerLimits;
@@ -50,6 +53,7 @@ const fromAgentShape: Shape<FromAgentOptions> = {
   describe: fn,
   constraints: bag,
   metadata: bag,
+  store: sessionService,
   sessions: sessionService,
   plugins: list,
   models: fn,
@@ -85,7 +89,7 @@ export function fromAgent<const A extends Agent>(agent: A, options: FromAgentOpt
   checkEngine(options, 'fromAgent: options');
   AgentTree.of(agent);
   const descriptor = describeAgent(agent, options);
-  const own = options.sessions ?? new InMemorySessionService();
+  const own = storeGiven(options, 'fromAgent: options') ?? new InMemorySessionService();
   return {
     descriptor,
     open: (ref, context) => {
@@ -97,9 +101,10 @@ export function fromAgent<const A extends Agent>(agent: A, options: FromAgentOpt
 }
 
 function storeOf(context: HostContext, own: SessionService): SessionService {
-  if (context.sessions === undefined) return own;
-  checkIs(context.sessions, 'the host: options.sessions', sessionService);
-  return context.sessions as SessionService;
+  const store = storeGiven(context, 'the host: options');
+  if (store === undefined) return own;
+  checkIs(store, 'the host: options.store', sessionService);
+  return store as SessionService;
 }
 
 async function openSession(

@@ -6,7 +6,7 @@ import type {
   ToolAnnotations,
   ToolDescriptor,
 } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, storeGiven } from '../../contracts/index.ts';
 import type { WatchdogOptions } from '../../dispatch/index.ts';
 import { dispatchAgent } from '../../dispatch/index.ts';
 import type { SessionService } from '../../runtime/index.ts';
@@ -52,6 +52,8 @@ export interface FromGoogleAdkOptions {
   /** Fails a turn in which the agent is silent. Default 10 minutes; `false`: waits for ever. */
   watchdog?: WatchdogOptions | false;
   /** Used where the host's context has none. Default: in memory. */
+  store?: SessionService;
+  /** @deprecated Write `store`. */
   sessions?: SessionService;
   constraints?: AgentConstraints;
 }
@@ -69,6 +71,7 @@ const shape: Shape<FromGoogleAdkOptions> = {
   maxLlmCalls: number,
   streaming: flag,
   watchdog: either(off, object),
+  store: sessionService,
   sessions: sessionService,
   constraints: bag,
 };
@@ -112,7 +115,7 @@ export function fromGoogleAdk(options: FromGoogleAdkOptions): AgentSource {
   };
   const shown = {
     executor: 'google-adk',
-    sessions: options.sessions ?? new InMemorySessionService(),
+    store: storeGiven(options, 'fromGoogleAdk: options') ?? new InMemorySessionService(),
     ...(options.constraints ? { constraints: options.constraints } : {}),
     describe: (own: AgentDescriptor) => ({ ...own, ...describe(adk, agent) }),
   };

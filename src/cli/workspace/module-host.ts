@@ -120,7 +120,7 @@ async function furnish(
     app: flags.app,
     userId: flags.user,
     agents: [module.agent],
-    sessions: store.sessions,
+    store: store.sessions,
     interactive: answerable,
     warn,
     ...(module.tools ? { tools: module.tools } : {}),

@@ -13,6 +13,8 @@ export type * from './policy.ts';
 export * from './prices.ts';
 export type * from './schema-like.ts';
 export type * from './session.ts';
+export type { StoreOption } from './store-option.ts';
+export { storeGiven } from './store-option.ts';
 export type * from './telemetry.ts';
 export * from './tools.ts';
 export type * from './with-deps.ts';

@@ -1,4 +1,5 @@
 import type { HostContext, Principal } from '../../contracts/index.ts';
+import { storeGiven } from '../../contracts/index.ts';
 import { boundsIn } from '../../gate/index.ts';
 import type { HostOptions } from './options.ts';
 
@@ -8,13 +9,14 @@ export function hostContext(
   { userId, principal }: { userId: string; principal: Principal },
   warn: (message: string, error?: unknown) => void,
 ): HostContext {
-  const { app, sessions, credentials, models, deps, hooks, telemetry, followPollMs } = options;
+  const { app, credentials, models, deps, hooks, telemetry, followPollMs } = options;
   const { hookTimeoutMs, answerLimits } = options;
+  const store = storeGiven(options, 'createHost: options');
   return {
     app,
     userId,
     principal,
-    ...(sessions === undefined ? {} : { sessions }),
+    ...(store === undefined ? {} : { store }),
     ...(credentials === undefined ? {} : { credentials }),
     ...(models === undefined ? {} : { models }),
     ...(hooks ? { hooks } : {}),

@@ -54,6 +54,7 @@ const host: Shape<HostOptions> = {
   policyTimeoutMs: amount,
   hooks: interceptor,
   hookTimeoutMs: amount,
+  store: object,
   sessions: object,
   credentials: object,
   models: either(fn, object),

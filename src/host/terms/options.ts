@@ -46,6 +46,8 @@ export interface HostOptions {
    */
   hookTimeoutMs?: number;
   /** Store of the agents' sessions; each source has its own idea of the type. */
+  store?: unknown;
+  /** @deprecated Write `store`. */
   sessions?: unknown;
   credentials?: unknown;
   /** Finds models by name, for agents that name theirs and calls that name another: a `modelRegistry({…})`, or `(name) => Model | undefined`. */

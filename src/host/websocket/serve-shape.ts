@@ -54,6 +54,7 @@ const ceiling: Shape<ServerOptions> = { permissionMode, models: names, clientToo
 const executor: Shape<ExecutorOptions> = {
   app: anything,
   agents: required(listOf(source)),
+  store: object,
   sessions: object,
   credentials: object,
   models: anything,

@@ -30,7 +30,7 @@ export interface InvocationInfo {
   readonly principal: Principal;
   readonly signal: AbortSignal;
   readonly tree: AgentNames;
-  readonly sessions: SessionService;
+  readonly store: SessionService;
   readonly deps: unknown;
   /** Every tool call waits for a host. */
   readonly hostRuns: boolean;

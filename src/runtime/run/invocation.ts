@@ -107,7 +107,7 @@ export class Invocation implements OpenRun, RunningInvocation {
   requesterOf(turnId: string): Principal {
     return requesterOf(this.session, this.engine, turnId);
   }
-  get sessions(): SessionService {
+  get store(): SessionService {
     return this.session.service;
   }
   get deps(): unknown {

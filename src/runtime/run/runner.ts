@@ -28,7 +28,7 @@ import type {
   SessionInput,
   ToolUpdate,
 } from '../../contracts/index.ts';
-import { assertSafeId, CoxswainError, isCoxswainError } from '../../contracts/index.ts';
+import { assertSafeId, CoxswainError, isCoxswainError, storeGiven } from '../../contracts/index.ts';
 import { boundsIn, DEFAULT_TOOL_CONCURRENCY, denyOverrides } from '../../gate/index.ts';
 import { answerLimits, guardedTelemetry, normaliseInput, permissionMode, StreamQueue } from '../../session/index.ts';
 import type { Agent, AgentContext, Engine, InvocationOptions, RunSink, Telemetry, TurnLimits } from '../agent/index.ts';
@@ -50,6 +50,8 @@ export interface RunnerOptions {
   app: string;
   agent: Agent;
   /** Default: in memory. */
+  store?: SessionService;
+  /** @deprecated Write `store`. */
   sessions?: SessionService;
   plugins?: readonly Plugin[];
   policy?: PolicyEvaluator;
@@ -101,7 +103,7 @@ export function checkEngine(
 }
 
 /** What all runs of one agent share. */
-export function createEngine(options: Omit<RunnerOptions, 'app' | 'sessions'>, key: SessionKey): Engine {
+export function createEngine(options: Omit<RunnerOptions, 'app' | 'store' | 'sessions'>, key: SessionKey): Engine {
   const plugins = options.plugins ?? noPlugins;
   const warn = warnWith(options.warn);
   assertUniquePlugins(plugins);
@@ -132,6 +134,7 @@ function policyOf(own: PolicyEvaluator | undefined, plugins: readonly Plugin[]):
 const runner: Shape<RunnerOptions> = {
   app: anything,
   agent: anything,
+  store: sessionService,
   sessions: sessionService,
   plugins: list,
   policy: having('evaluate'),
@@ -171,7 +174,7 @@ const run: Shape<RunRequest> = {
 /** The runtime's own front: runs an agent and yields its events. AgentSession stands on the same parts. */
 export class Runner {
   readonly app: string;
-  readonly sessions: SessionService;
+  readonly store: SessionService;
   readonly tree: AgentTree;
   readonly #options: RunnerOptions;
   readonly #live = new Map<string, Promise<LiveSession>>();
@@ -182,7 +185,7 @@ export class Runner {
     assertSafeId('app', options.app);
     checkEngine(options, 'Runner: options');
     this.app = options.app;
-    this.sessions = options.sessions ?? new InMemorySessionService();
+    this.store = storeGiven(options, 'Runner: options') ?? new InMemorySessionService();
     this.tree = AgentTree.of(options.agent);
     this.#options = options;
   }
@@ -213,7 +216,7 @@ export class Runner {
     const name = JSON.stringify([userId, id]);
     let live = this.#live.get(name);
     if (!live) {
-      live = openOrCreate(this.sessions, { app: this.app, userId, id });
+      live = openOrCreate(this.store, { app: this.app, userId, id });
       live.catch(() => this.#live.delete(name));
       this.#live.set(name, live);
     }

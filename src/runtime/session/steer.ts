@@ -66,7 +66,7 @@ function hooked(
   const turnId = fold.turn?.id ?? '';
   const idle: InvocationInfo = {
     key,
-    sessions,
+    store: sessions,
     tree,
     sessionId: key.id,
     invocationId: '',

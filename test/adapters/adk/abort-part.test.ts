@@ -12,7 +12,7 @@ const gated = { needsApproval: true } as const;
 
 /** The session of an agent; made, or found again by another process that knows nothing of the first. */
 async function opened(agent: Agent, sessions: SessionService, create = true): Promise<AgentSession> {
-  return fromAgent(agent, { sessions: create ? sessions : elsewhere(sessions) }).open({ sessionId: 's', create }, at);
+  return fromAgent(agent, { store: create ? sessions : elsewhere(sessions) }).open({ sessionId: 's', create }, at);
 }
 
 const names = async (session: AgentSession) => (await session.pending()).map(({ name }) => name);

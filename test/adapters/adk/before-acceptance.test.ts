@@ -29,7 +29,7 @@ test.each(['abort', 'respond'] as const)(
         },
         'done',
       ]),
-      { sessions },
+      { store: sessions },
     );
     const session = await source.open({}, { app: 'shop' });
     const asked = await all(session.stream('go', { hostToolExecution: true, tools: [pay] }));

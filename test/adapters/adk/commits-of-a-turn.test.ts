@@ -69,7 +69,7 @@ const agent = () => new LlmAgent({ name: 'bot', model: new ScriptedModel(['hello
 
 test('a turn is two transactions: the lease with the input, and the answer with the end and the release', async () => {
   const { noted, lines } = noting();
-  const session = await fromAgent(agent(), { sessions: noted }).open({}, { app: 'shop' });
+  const session = await fromAgent(agent(), { store: noted }).open({}, { app: 'shop' });
   for await (const _ of session.stream('hi'));
   for await (const _ of session.stream('hi'));
   expect(lines).toEqual(['lease+input', 'text+end+release', 'lease+input', 'text+end+release']);
@@ -91,7 +91,7 @@ test('a hosted turn is two transactions, too; each step of a tool loop adds its 
   const host = createHost({
     app: 'shop',
     agents: [new LlmAgent({ name: 'bot', model })],
-    sessions: noted,
+    store: noted,
     policy: allowAll(),
     tools: [look],
   });
@@ -108,7 +108,7 @@ test('a hosted turn is two transactions, too; each step of a tool loop adds its 
 
 test('who is busy elsewhere refuses the input with the lease: nothing of it is stored', async () => {
   const { noted } = noting();
-  const session = await fromAgent(agent(), { sessions: noted }).open({}, { app: 'shop' });
+  const session = await fromAgent(agent(), { store: noted }).open({}, { app: 'shop' });
   const key = { app: 'shop', userId: 'local', id: session.id };
   const held = await store.acquire(key);
   await expect(session.stream('hi').next()).rejects.toMatchObject({ code: 'E_SESSION_BUSY' });
@@ -118,8 +118,8 @@ test('who is busy elsewhere refuses the input with the lease: nothing of it is s
 
 test('where others have written meanwhile the lease is taken alone, and the input is made again', async () => {
   const { noted, lines } = noting();
-  const session = await fromAgent(agent(), { sessions: noted }).open({}, { app: 'shop' });
-  const other = await fromAgent(agent(), { sessions: store }).open({ sessionId: session.id }, { app: 'shop' });
+  const session = await fromAgent(agent(), { store: noted }).open({}, { app: 'shop' });
+  const other = await fromAgent(agent(), { store: store }).open({ sessionId: session.id }, { app: 'shop' });
   await other.update({ title: 'seen' });
   const types: string[] = [];
   for await (const { type } of session.stream('hi')) types.push(type);

@@ -11,7 +11,7 @@ const key = { app: 'shop', userId: 'ann', id: 's' };
 const gated = { needsApproval: true } as const;
 
 async function opened(agent: Agent, sessions: SessionService, create = true): Promise<AgentSession> {
-  const source = fromAgent(agent, { sessions: create ? sessions : elsewhere(sessions) });
+  const source = fromAgent(agent, { store: create ? sessions : elsewhere(sessions) });
   return source.open({ sessionId: 's', create }, { app: key.app, userId: key.userId });
 }
 

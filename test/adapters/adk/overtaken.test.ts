@@ -47,7 +47,7 @@ const options = {
 async function paused(name: 'pay' | 'buy') {
   const sessions = new SlowRoad();
   const agent = bot([{ calls: [[name, {}]] }, 'done'], name === 'pay' ? { tools: [pay] } : {});
-  const open = () => fromAgent(agent, { sessions }).open({ sessionId: 's', create: true }, { app: 'shop' });
+  const open = () => fromAgent(agent, { store: sessions }).open({ sessionId: 's', create: true }, { app: 'shop' });
   const session = await open();
   const events = await all(session.stream('go', name === 'pay' ? {} : options));
   const requestId = endOf(events).data.pending?.[0]?.requestId ?? '';
@@ -63,7 +63,7 @@ test('MUT-R4 a result of a call that was answered elsewhere while it ran is drop
   const warnings: string[] = [];
   const work = slowTool('work');
   const source = fromAgent(bot([{ calls: [['work', {}]] }, 'done'], { tools: [work.tool] }), {
-    sessions,
+    store: sessions,
     warn: (message) => warnings.push(message),
   });
   const session = await source.open({ sessionId: 's', create: true }, { app: 'shop' });
@@ -177,7 +177,7 @@ test('F35 words that the end of their turn overtakes are of the next turn, and o
   const sessions = new SlowRoad();
   const asked = door();
   const agent = bot([() => new Promise(() => asked.open())]);
-  const session = await fromAgent(agent, { sessions }).open({}, { app: 'shop' });
+  const session = await fromAgent(agent, { store: sessions }).open({}, { app: 'shop' });
   const stream = session.stream('go');
   const shown = all(stream);
   await asked.opened;

@@ -21,8 +21,8 @@ import { all, bot, brief, endOf, judged, ofType, only, ownTool, readOnly, say, t
 const context = { app: 'shop', userId: 'ann' };
 
 async function open(agent: Agent, options: FromAgentOptions = {}) {
-  const sessions = options.sessions ?? new InMemorySessionService();
-  return fromAgent(agent, { ...options, sessions }).open({}, context);
+  const sessions = options.store ?? new InMemorySessionService();
+  return fromAgent(agent, { ...options, store: sessions }).open({}, context);
 }
 
 /** Durable events, as a restart would show them. */
@@ -52,7 +52,7 @@ describe('events of a stream', () => {
 
   test('S3-34 initialize stays first when another process has written meanwhile', async () => {
     const sessions = new InMemorySessionService();
-    const source = fromAgent(bot(['one', 'two']), { sessions });
+    const source = fromAgent(bot(['one', 'two']), { store: sessions });
     const session = await source.open({}, context);
     const key = { ...context, id: session.id };
     await sessions.append(key, [createEvent({ author: 'user', actions: { config: { title: 'from elsewhere' } } })]);
@@ -406,7 +406,7 @@ describe('events of a stream', () => {
       { thought: 'only a thought' },
       { thought: 'hm', text: 'new' },
     ]);
-    const source = fromAgent(bot(model, { tools: [raw], outputKey: 'k' }), { sessions });
+    const source = fromAgent(bot(model, { tools: [raw], outputKey: 'k' }), { store: sessions });
     const session = await source.open({ state: { k: 'old' } }, context);
     const k = async () => (await sessions.get({ ...context, id: session.id }))?.state.k;
     await say(session, 'one');

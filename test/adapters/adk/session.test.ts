@@ -31,8 +31,8 @@ const context = { app: 'shop', userId: 'ann' };
 const text = (words: string) => ({ content: [{ type: 'text' as const, text: words }] });
 
 function sourceOf(agent: Agent, options: FromAgentOptions = {}) {
-  const sessions = options.sessions ?? new InMemorySessionService();
-  return { source: fromAgent(agent, { ...options, sessions }), sessions };
+  const sessions = options.store ?? new InMemorySessionService();
+  return { source: fromAgent(agent, { ...options, store: sessions }), sessions };
 }
 
 async function open(agent: Agent, options: FromAgentOptions = {}): Promise<AdkSession> {
@@ -401,7 +401,7 @@ describe('streams', () => {
       bot(new ScriptedModel(answers), { tools: [pay] });
     const path = await databaseFile();
     let store = openSqlite(path);
-    const first = await fromAgent(agent(['x'.repeat(1_000_000), { calls: [['pay']] }]), { sessions: store }).open(
+    const first = await fromAgent(agent(['x'.repeat(1_000_000), { calls: [['pay']] }]), { store: store }).open(
       {},
       context,
     );
@@ -410,7 +410,7 @@ describe('streams', () => {
     const asked = await only(first);
     await store.close();
     store = openSqlite(path);
-    const source = fromAgent(agent(['done']), { sessions: store });
+    const source = fromAgent(agent(['done']), { store: store });
     expect(await source.sessions?.(context).open?.()).toEqual([
       { userId: 'ann', sessionId: first.id, calls: [asked.callId], since: expect.any(Number) },
     ]);
@@ -436,7 +436,7 @@ describe('streams', () => {
       'two',
       'three',
     ]);
-    const [one, two] = stores.map((sessions) => fromAgent(bot(model), { sessions }));
+    const [one, two] = stores.map((sessions) => fromAgent(bot(model), { store: sessions }));
     const first = await one?.open({}, context);
     if (!first) throw new Error('no session');
     const here = await one?.open({ sessionId: first.id }, context);
@@ -466,7 +466,7 @@ describe('streams', () => {
     await sessions.close();
     const pay = notingTool('pay', { needsApproval: true });
     const sourceIn = (store: SessionService) =>
-      fromAgent(bot([{ calls: [['pay']] }, 'done'], { tools: [pay.tool] }), { sessions: store });
+      fromAgent(bot([{ calls: [['pay']] }, 'done'], { tools: [pay.tool] }), { store: store });
     const first = await sourceIn(here).open({}, context);
     const second = await sourceIn(there).open({ sessionId: first.id }, context);
     await say(second, 'go');

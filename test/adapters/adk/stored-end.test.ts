@@ -60,7 +60,7 @@ const cases: [name: string, agent: Agent, turns: readonly Turn[], shows: object]
 
 test.each(cases)('an end that is read back after a restart says what it said: %s', async (_, agent, turns, shows) => {
   const sessions = new InMemorySessionService();
-  const session = await fromAgent(agent, { sessions }).open({}, context);
+  const session = await fromAgent(agent, { store: sessions }).open({}, context);
   const ends: AgentEvent[] = [];
   for (const [input, options] of turns) ends.push(endOf(await say(session, input, options)) as AgentEvent);
   expect(ends[0]).toMatchObject({ data: shows });
@@ -70,7 +70,7 @@ test.each(cases)('an end that is read back after a restart says what it said: %s
 test('an end tells what was open then, also when it has been answered since', async () => {
   const sessions = new InMemorySessionService();
   const agent = bot([{ calls: [['pay', { to: 'bob' }]] }, 'meanwhile', 'paid']);
-  const session = await fromAgent(agent, { sessions }).open({}, context);
+  const session = await fromAgent(agent, { store: sessions }).open({}, context);
   const options = { tools: [pay], hostToolExecution: true };
   await say(session, 'pay bob', options);
   const end = endOf(await say(session, 'something else', { ...options, whilePending: 'proceed' }));
@@ -88,7 +88,7 @@ async function expectStored(
   agent: Agent,
   ends: readonly AgentEvent[],
 ): Promise<void> {
-  const restarted = fromAgent(agent, { sessions: elsewhere(sessions) });
+  const restarted = fromAgent(agent, { store: elsewhere(sessions) });
   const again = await restarted.open({ sessionId: session.id }, context);
   for (const handle of [session, again]) {
     const stored = (await all(handle.events())).filter(({ type }) => type === 'stream_end');

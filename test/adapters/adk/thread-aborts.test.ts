@@ -34,9 +34,9 @@ function endless(asked: () => void = () => {}): Model {
 }
 
 const open = (agent: Agent, sessions: SessionService = new InMemorySessionService()) =>
-  fromAgent(agent, { sessions }).open({ sessionId: 's', create: true }, context);
+  fromAgent(agent, { store: sessions }).open({ sessionId: 's', create: true }, context);
 const reopen = (agent: Agent, sessions: SessionService) =>
-  fromAgent(agent, { sessions }).open({ sessionId: 's' }, context);
+  fromAgent(agent, { store: sessions }).open({ sessionId: 's' }, context);
 const pair = (left: Agent, right: Agent) => new ParallelAgent({ name: 'pair', subAgents: [left, right] });
 const payer = (name: string, ...script: Script[]) => bot(script, { name, tools: [pay] });
 

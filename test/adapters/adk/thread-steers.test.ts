@@ -102,7 +102,7 @@ test('words for a thread of a turn that waits are there when it goes on, also in
   const open = (byAgent: Record<string, Script[]>) => {
     const model = new ScriptedModel({ byAgent });
     const pair = new ParallelAgent({ name: 'pair', subAgents: [payer(model, 'left'), payer(model, 'right')] });
-    return { model, source: fromAgent(pair, { sessions }) };
+    return { model, source: fromAgent(pair, { store: sessions }) };
   };
   const asks: Script = { calls: [['pay']] };
   const before = open({ left: [asks], right: [asks] });
@@ -184,7 +184,7 @@ test('of branches that come to a step in the same moment one hears what is for a
     name: 'team',
     subAgents: names.map((name) => bot(model, { name, tools: [work.tool] })),
   });
-  const session = await fromAgent(team, { sessions: new SlowStore() }).open({}, context);
+  const session = await fromAgent(team, { store: new SlowStore() }).open({}, context);
   const events = say(session, 'go');
   await work.running;
   await session.steer({ content: 'one of you' });

@@ -97,7 +97,7 @@ const lifecycle = (events: readonly AgentEvent[]) =>
   events.filter((event) => event.type === 'custom' && /^(agent_|loop_)/.test(event.kind));
 
 async function approve(sessions: SessionService, shown: AgentEvent[]) {
-  const session = await fromAgent(team({ resumed: true }), { sessions }).open({ sessionId: 's' }, context);
+  const session = await fromAgent(team({ resumed: true }), { store: sessions }).open({ sessionId: 's' }, context);
   const { requestId, threadId } = await only(session);
   const events = await all(
     session.stream({ kind: 'elicitation_response', requestId, response: { action: 'accept' as const } }),
@@ -108,7 +108,7 @@ async function approve(sessions: SessionService, shown: AgentEvent[]) {
 
 test('everything of a branch is in its thread, beginnings and ends included, also below an agent run as a tool', async () => {
   const sessions = new InMemorySessionService();
-  const first = await fromAgent(team(), { sessions }).open({ sessionId: 's', create: true }, context);
+  const first = await fromAgent(team(), { store: sessions }).open({ sessionId: 's', create: true }, context);
   const shown = await say(first, 'hi');
   expect(checkStream(shown)).toEqual([]);
   await first[Symbol.asyncDispose]();
@@ -158,7 +158,7 @@ test('everything of a branch is in its thread, beginnings and ends included, als
 
 test('a log keeps a thread only where it is not that of the event, and says what it said before it had any', async () => {
   const sessions = new InMemorySessionService();
-  const session = await fromAgent(team(), { sessions }).open({ sessionId: 's', create: true }, context);
+  const session = await fromAgent(team(), { store: sessions }).open({ sessionId: 's', create: true }, context);
   await say(session, 'hi');
   const events = (await sessions.get({ ...context, id: 's' }))?.events ?? [];
   const records = events.flatMap(({ iso, branch, thread, actions }) =>

@@ -87,7 +87,7 @@ describe.each(providers)('F35 an abort at every point, $title', (under: ModelUnd
       const weather = { name: 'weather', description: 'd', execute: () => 'sunny' };
       const model = under.model('http://fake.invalid', { fetch });
       const agent = new LlmAgent({ name: 'agent', model, tools: [weather] });
-      const session = await fromAgent(agent, { sessions: new InMemorySessionService() }).open({}, { app: 'test' });
+      const session = await fromAgent(agent, { store: new InMemorySessionService() }).open({}, { app: 'test' });
       const first: AgentEvent[] = [];
       for await (const event of session.stream('go', { signal: abort.signal })) first.push(event);
       expect(checkStream(first)).toEqual([]);

@@ -58,7 +58,7 @@ describe('S0-67 S3-18 a host with models by name', () => {
       app: 'test',
       agents: [new LlmAgent({ name: 'agent', model: 'claude-x' })],
       tools: [lookUp],
-      sessions,
+      store: sessions,
       models,
     });
     const session = await host.open('agent');

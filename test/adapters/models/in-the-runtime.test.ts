@@ -26,7 +26,7 @@ async function turn(under: ModelUnderTest, answers: readonly Said[], input = 'go
     return { body: under.answer({ ...said, ...(calls ? { calls } : {}) }).stream };
   });
   const agent = new LlmAgent({ name: 'agent', model: under.model(fake.url), tools: [save] });
-  const source = fromAgent(agent, { sessions: new InMemorySessionService() });
+  const source = fromAgent(agent, { store: new InMemorySessionService() });
   const session = await source.open({}, { app: 'test' });
   const events: AgentEvent[] = [];
   for await (const event of session.stream(input)) events.push(event);

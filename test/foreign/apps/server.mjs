@@ -47,8 +47,8 @@ const codeOf = async (work) => {
 const pipes = { input: new ReadableStream(), output: new WritableStream() };
 
 async function main() {
-  const sessions = await openStore('memory:');
-  const asked = (agent) => createHost({ app: 'demo', agents: [agent], tools, policy: rulePolicy(rules), sessions });
+  const store = await openStore('memory:');
+  const asked = (agent) => createHost({ app: 'demo', agents: [agent], tools, policy: rulePolicy(rules), store });
   const model = new ScriptedModel([{ calls }, 'end']);
   if (typeof FunctionTools !== 'function') throw new Error('FunctionTools is no class');
   const { reason, text, denied } = await run(await asked(new LlmAgent({ name: 'bot', model })).open('bot'), 'go');

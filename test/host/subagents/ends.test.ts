@@ -248,7 +248,7 @@ test('S3-56 an open question of a sub-agent whose agent the host has too is list
     app: 'shop',
     agents: [expert, boss],
     tools: [pay.tool, subagentTool(expert)],
-    sessions: new InMemorySessionService(),
+    store: new InMemorySessionService(),
     policy: asks,
   });
   const session = await host.open('boss');

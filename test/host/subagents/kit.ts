@@ -16,7 +16,7 @@ export interface Team {
   tools?: readonly AnyTool[];
   expertOptions?: Partial<LlmAgentOptions>;
   toolOptions?: SubagentOptions;
-  host?: Partial<Omit<HostOptions, 'agents' | 'agentOptions' | 'sessions' | 'tools'>>;
+  host?: Partial<Omit<HostOptions, 'agents' | 'agentOptions' | 'store' | 'sessions' | 'tools'>>;
   store?: SessionService;
 }
 

@@ -43,7 +43,7 @@ test('S3-56 F19 two sub-agents wait, the process ends: a new one is answered out
       app: 'shop',
       agents: [fromAgent(new LlmAgent({ name: 'boss', model: boss }))],
       tools: [...tools, clerk('payer', payer), clerk('shipper', shipper)],
-      sessions: store,
+      store: store,
       policy: asks,
     });
   const { boss, payer, shipper } = start();
@@ -146,13 +146,13 @@ test('S3-56 an executor without resume is gone on with by its handle; in a new p
     const memory = new InMemorySessionService();
     const tool = subagentTool({
       descriptor,
-      open: (_, context) => source.open({}, { ...context, sessions: memory }),
+      open: (_, context) => source.open({}, { ...context, store: memory }),
     });
     return createHost({
       app: 'shop',
       agents: [fromAgent(new LlmAgent({ name: 'boss', model: boss }))],
       tools: [tool, pay.tool],
-      sessions: store,
+      store: store,
       policy: asks,
     });
   };
@@ -209,7 +209,7 @@ test('S3-56 nothing of a sub-agent is shown behind a fatal error of its caller',
     app: 'shop',
     agents: [fromAgent(boss)],
     tools: [held.tool, quick, subagentTool(fromAgent(expert))],
-    sessions: store,
+    store: store,
     policy: allowAll(),
   });
   const events = await say(await host.open('boss'), 'go');

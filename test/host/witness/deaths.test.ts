@@ -21,8 +21,8 @@ async function afterDeath(name: string, times: number) {
   const noted = notingTool(name);
   const liar = lyingExecutor({ calls: [{ id: 'c1', name, args: {} }] });
   const death = dying(times);
-  const hostOf = (source: AgentSource, sessions: NonNullable<HostOptions['sessions']>) =>
-    createHost({ app: 'shop', agents: [source], tools: [noted.tool], policy, sessions, warn: () => {} });
+  const hostOf = (source: AgentSource, sessions: NonNullable<HostOptions['store']>) =>
+    createHost({ app: 'shop', agents: [source], tools: [noted.tool], policy, store: sessions, warn: () => {} });
   const first = hostOf(death.source(liar), death.store(store));
   let isAnswered = name === 'free';
   try {

@@ -15,7 +15,7 @@ const remote = await connect(url, { token });
 const host = createHost({
   app: 'shop',
   agents: remote.sources,
-  sessions: await openStore(store),
+  store: await openStore(store),
   policy: rulePolicy([{ tool: 'pay', outcome: 'ask', approvers: { roles: ['boss'] } }]),
   tools: [
     defineTool({

@@ -37,13 +37,13 @@ function shop(store = openSqlite(':memory:') as ReturnType<typeof openSqlite> | 
   const warnings: string[] = [];
   const hosts: { close(): Promise<void> }[] = [];
   const source = (calls: readonly AskedCall[], lies: Lies = {}) => lyingExecutor({ calls, lies });
-  const hostOf = (liar: AgentSource, sessions: NonNullable<HostOptions['sessions']> = store) => {
+  const hostOf = (liar: AgentSource, sessions: NonNullable<HostOptions['store']> = store) => {
     const host = createHost({
       app: 'shop',
       agents: [liar],
       tools: [noted.tool, free.tool],
       policy,
-      sessions,
+      store: sessions,
       warn: (message) => warnings.push(message),
     });
     hosts.push(host);

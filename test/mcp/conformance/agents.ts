@@ -103,7 +103,7 @@ export function conformanceHost(): AgentHost {
       ...Object.entries(schemas).map(([name, schema]) => agent(name, [[text('done')]], schema)),
     ],
     tools: [tool('look', true), tool('act', false)],
-    sessions: new InMemorySessionService(),
+    store: new InMemorySessionService(),
     warn: () => {},
   });
 }

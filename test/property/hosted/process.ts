@@ -56,7 +56,7 @@ export class Process {
         fromAgent(grow(world, this.access, setting), { warn: (message, error) => this.#warned(message, error) }),
       ],
       tools: [...toolsOf(world, this.access, ''), ...this.#subagents(setting)],
-      sessions: this.access,
+      store: this.access,
       policy,
       interactive,
       ...(setting.mortal ? { toolTimeoutMs: 0, policyTimeoutMs: 0 } : {}),

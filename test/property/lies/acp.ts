@@ -108,7 +108,7 @@ class AcpLife {
     return createHost({
       app: 'shop',
       agents: [liar],
-      sessions,
+      store: sessions,
       policy,
       onApproval,
       warn: () => {

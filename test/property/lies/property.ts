@@ -116,7 +116,7 @@ class Life {
     }
   }
 
-  #host(sources: readonly AgentSource[], store: HostOptions['sessions']): AgentHost {
+  #host(sources: readonly AgentSource[], store: HostOptions['store']): AgentHost {
     const watch = this.#watch;
     this.trace.push('a host starts');
     const policy: PolicyEvaluator = {
@@ -128,7 +128,7 @@ class Life {
     return createHost({
       app: 'shop',
       agents: sources,
-      ...(store ? { sessions: store } : {}),
+      ...(store ? { store: store } : {}),
       tools: tools((name, args, { callId }) => {
         this.#tally.runs++;
         this.trace.push(`${name} ${JSON.stringify(args)} runs for ${callId}`);

@@ -59,7 +59,7 @@ const host = createHost({
   app: 'shop',
   userId: 'ann',
   agents: [agent],
-  sessions: store,
+  store: store,
   tools: kinds.map(([name, of]) => noting(name, of)),
   policy: { evaluate: ({ action }) => ({ outcome: action.endsWith('ask') ? 'ask' : 'allow' }) },
   approvalPollMs: LOOK_MS,

@@ -164,7 +164,7 @@ class Process {
         userId: key.userId,
         agents: [sourceOf(root)],
         tools: [subagentTool(sourceOf(helper.agent), { name: helper.name, inputSchema, maxDepth: 2 })],
-        sessions: service,
+        store: service,
         policy,
         toolConcurrency,
         // Those who die would leave their timers behind.

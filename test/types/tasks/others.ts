@@ -51,7 +51,7 @@ export async function approved(bank: Bank): Promise<string[]> {
 
 /** 6 Persist: another host over the store goes on with the session. */
 export async function persisted(path: string, bank: Bank): Promise<string> {
-  const over = () => createHost({ app: 'bank', agents: [bot()], tools: [pay], deps: bank, sessions: openSqlite(path) });
+  const over = () => createHost({ app: 'bank', agents: [bot()], tools: [pay], deps: bank, store: openSqlite(path) });
   const before = over();
   await run(await before.open('bot', { sessionId: 's', create: true }), 'Pay 300.');
   await before.close();
@@ -88,7 +88,7 @@ export function wrong() {
   // @ts-expect-error its tool takes them
   createHost({ app: 'bank', agents: [bot()], tools: [pay] });
   // @ts-expect-error no store
-  createHost({ app: 'bank', agents: [bot()], sessions: { foo: 1 } });
+  createHost({ app: 'bank', agents: [bot()], store: { foo: 1 } });
   // @ts-expect-error no such tool
   policyFor([pay], { pya: 'allow' });
   // @ts-expect-error no such argument

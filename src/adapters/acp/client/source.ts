@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { McpServer } from '@agentclientprotocol/sdk';
 import type { AgentConstraints, AgentDescriptor, AgentSource } from '../../../contracts/index.ts';
-import { CoxswainError } from '../../../contracts/index.ts';
+import { CoxswainError, storeGiven } from '../../../contracts/index.ts';
 import type { WatchdogOptions } from '../../../dispatch/index.ts';
 import { dispatchAgent } from '../../../dispatch/index.ts';
 import { MAX_TIMER_MS } from '../../../gate/index.ts';
@@ -66,6 +66,8 @@ export interface FromAcpOptions extends Partial<AcpCommand> {
   /** Fails a turn in which the agent is silent. Default 10 minutes; `false`: waits for ever. */
   watchdog?: WatchdogOptions | false;
   /** Used where the host's context has none. Default: in memory. */
+  store?: SessionService;
+  /** @deprecated Write `store`. */
   sessions?: SessionService;
   constraints?: AgentConstraints;
 }
@@ -91,6 +93,7 @@ const shape: Shape<FromAcpOptions> = {
   startTimeoutMs: amount,
   cancelTimeoutMs: amount,
   watchdog: either(off, object),
+  store: sessionService,
   sessions: sessionService,
   constraints: bag,
 };
@@ -121,7 +124,7 @@ export function fromAcp(options: FromAcpOptions): AgentSource {
   const { name, description } = options;
   assertAgentName(name);
   const connect = options.connect ?? starter(options);
-  const sessions = options.sessions ?? new InMemorySessionService();
+  const store = storeGiven(options, 'fromAcp: options') ?? new InMemorySessionService();
   const agentOf = (executor: Parameters<typeof dispatchAgent>[0]['executor']) =>
     dispatchAgent({
       name,
@@ -136,7 +139,7 @@ export function fromAcp(options: FromAcpOptions): AgentSource {
       ...own,
       capabilities: own.capabilities.filter((name) => name !== 'host_tool_execution'),
     }),
-    sessions,
+    store,
     ...(options.constraints ? { constraints: options.constraints } : {}),
   };
   const described = fromAgent(

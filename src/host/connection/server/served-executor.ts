@@ -1,5 +1,5 @@
 import type { AgentSource, HostContext, Principal } from '../../../contracts/index.ts';
-import { CoxswainError } from '../../../contracts/index.ts';
+import { CoxswainError, storeGiven } from '../../../contracts/index.ts';
 import type { Served } from './served.ts';
 import { storeAnswers } from './store-answers.ts';
 
@@ -8,6 +8,8 @@ export interface ExecutorOptions {
   app: string;
   agents: readonly AgentSource[];
   /** Store of the agents' sessions. */
+  store?: unknown;
+  /** @deprecated Write `store`. */
   sessions?: unknown;
   credentials?: unknown;
   models?: unknown;
@@ -15,6 +17,7 @@ export interface ExecutorOptions {
 
 /** Bare executors: the client is the host; policy, hooks and tools are with it. */
 export function servedExecutor(options: ExecutorOptions): Served {
+  const store = storeGiven(options, 'serveExecutor: executor');
   const sources = new Map(options.agents.map((source) => [source.descriptor.name, source]));
   const find = (agent: string | undefined): AgentSource => {
     const source = agent === undefined ? options.agents[0] : sources.get(agent);
@@ -26,7 +29,7 @@ export function servedExecutor(options: ExecutorOptions): Served {
     app: options.app,
     userId: principal.id,
     principal,
-    ...(options.sessions === undefined ? {} : { sessions: options.sessions }),
+    ...(store === undefined ? {} : { store }),
     ...(options.credentials === undefined ? {} : { credentials: options.credentials }),
     ...(options.models === undefined ? {} : { models: options.models }),
   });

@@ -68,7 +68,7 @@ const host = createHost({
   app: 'killed',
   agents: [team],
   tools: [tool('pay'), tool('ship'), tool('count'), subagentTool(fromAgent(llm('helper')))],
-  sessions: new SqliteSessionService(store),
+  store: new SqliteSessionService(store),
   policy: { evaluate: ({ action }) => ({ outcome: ['pay', 'ship'].includes(action) ? 'ask' : 'allow' }) },
 });
 const session = await host.open('team', { sessionId: 's', create: true });
