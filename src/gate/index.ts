@@ -15,6 +15,7 @@ export {
 export { boundedTest, faultOfPattern, MAX_PATTERN_INPUT, Undecided, withEffort } from './pattern/index.ts';
 export type {
   Approval,
+  ApprovalFloor,
   AskedWith,
   CheckedDecision,
   EvaluateOptions,
@@ -39,6 +40,7 @@ export {
   evaluatePolicy,
   excludedBy,
   fireHook,
+  floorFor,
   frozenPrincipal,
   isForeign,
   isHookResult,

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { AnyTool } from '../../src/contracts/index.ts';
 import type { Approval, GateRules } from '../../src/gate/index.ts';
 import { decide, decideApproved, validateArgs } from '../../src/gate/index.ts';
 import { askedOf, noting, pay, recordOf, refusal, rules } from './kit.ts';
 
 describe("the author's floor", () => {
-  type Floor = AnyTool['needsApproval'];
+  type Floor = GateRules['needsApproval'];
   const fails: Floor = () => {
     throw new Error('no idea');
   };

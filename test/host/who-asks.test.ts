@@ -123,6 +123,29 @@ describe.each(places)('APP-F1 who asks, and what it may use, is told to a tool o
     expect(told.some(([who]) => who === 'preview')).toBe(where === 'host');
   });
 
+  test('where its author says whether it needs an approval: before it runs, and after a restart', async () => {
+    const told: Told[] = [];
+    const store = new InMemorySessionService();
+    const asking = (): AnyTool =>
+      noting(told, {
+        needsApproval(_, { userId, principal, sessionId, callId, deps, signal, agentPath }) {
+          expect([signal.aborted, agentPath]).toEqual([false, ['bot']]);
+          told.push(['floor', { userId, principal, sessionId, callId, deps }]);
+          return principal.id === 'ann';
+        },
+      });
+    const { host } = desk(where, asking(), { policy: allowAll(), store });
+    const session = await host.open('bot', opened);
+    expect(await run(session, 'go')).toMatchObject({ reason: 'input_required' });
+    const { requestId } = (await session.pending())[0] ?? never;
+    const later = desk(where, asking(), { isNew: false, policy: allowAll(), store: elsewhere(store) });
+    const again = await later.host.open('bot', { userId: 'desk', sessionId: session.id, principal: { id: 'bo' } });
+    await again.respond(requestId, { kind: 'approve' });
+    expect((await run(again, { kind: 'continue' })).text).toBe('done');
+    expect(each(told, 'floor').length).toBeGreaterThan(0);
+    for (const word of each(told, 'floor')) expect(word).toEqual({ ...asked, sessionId: session.id, deps: 'db' });
+  });
+
   test('of a call whose outcome is unknown', async () => {
     const told: Told[] = [];
     const started = door();
@@ -148,6 +171,8 @@ describe.each(places)('APP-F1 who asks, and what it may use, is told to a tool o
     for (const word of each(told, 'unknown')) expect(word).toEqual({ ...asked, sessionId: session.id, deps: 'db' });
   });
 });
+
+const never = { requestId: 'none is open' };
 
 /** What is left of a session when its process is gone at this moment. */
 async function copyOf(store: SessionService, id: string): Promise<SessionService> {
@@ -184,13 +209,21 @@ describe('APP-F1 who asks is told to hooks', () => {
 
 test('APP-F1 without a host it is the runner’s principal, or the user', async () => {
   const told: Told[] = [];
-  const agent = () => bot(new ScriptedModel([{ calls: [['pay', {}]] }, 'done']), { tools: [noting(told)] });
+  const asks: Partial<AnyTool> = {
+    needsApproval: (_, { userId, principal, sessionId, callId, deps }) => {
+      told.push(['floor', { userId, principal, sessionId, callId, deps }]);
+      return false;
+    },
+  };
+  const agent = () => bot(new ScriptedModel([{ calls: [['pay', {}]] }, 'done']), { tools: [noting(told, asks)] });
   for (const more of [{ principal: { id: 'bo' } }, {}]) {
     const runner = new Runner({ app: 'shop', agent: agent(), ...more });
     for await (const _ of runner.run({ userId: 'ann', sessionId: 's', input: 'go' }));
   }
   expect(told.map(([, { userId, principal }]) => [userId, principal])).toEqual([
     ['ann', { id: 'bo' }],
+    ['ann', { id: 'bo' }],
+    ['ann', { id: 'ann' }],
     ['ann', { id: 'ann' }],
   ]);
 });

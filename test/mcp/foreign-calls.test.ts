@@ -241,5 +241,5 @@ describe('a definition that changes', () => {
 });
 
 async function askedAbout(tool: AnyTool | undefined, args: Record<string, unknown>): Promise<unknown> {
-  return typeof tool?.needsApproval === 'function' ? tool.needsApproval(args) : tool?.needsApproval;
+  return typeof tool?.needsApproval === 'function' ? tool.needsApproval(args, {} as never) : tool?.needsApproval;
 }

@@ -166,8 +166,8 @@ interface ToolFacts {
 
 /** What an author says of the calls of a tool beside its handler. */
 interface CallAdvice<Args, Deps> {
-  /** The author's floor: policy may only tighten it. */
-  readonly needsApproval?: boolean | ((args: Args) => boolean | Promise<boolean>);
+  /** The author's floor: policy may only tighten it. As a function it is given the arguments and for whom the call is. */
+  readonly needsApproval?: boolean | ((args: Args, call: CallInfo<Deps>) => boolean | Promise<boolean>);
   /** What a person sees before saying yes. Must change nothing. */
   preview?(args: Args, call: CallInfo<Deps>): DisplayContent[] | Promise<DisplayContent[]>;
   /** What to do with a call that was started and has no result (a crash): default `ask`. */

@@ -4,6 +4,7 @@ import { CoxswainError } from '../../contracts/index.ts';
 import {
   decide,
   ensureValidator,
+  floorFor,
   isRepeatable,
   misfit,
   nextStep,
@@ -71,7 +72,10 @@ export class StandaloneTools {
       agentPath: [],
       sessionId: turn.turnId,
     };
-    const verdict = await decide(call, { needsApproval: contract.needsApproval, validate, signal: turn.abortSignal });
+    const own = new AbortController();
+    const context = new StandaloneCall(callId, own.signal, this.#deps, turn);
+    const needsApproval = floorFor(contract.needsApproval, () => context);
+    const verdict = await decide(call, { needsApproval, validate, signal: turn.abortSignal });
     if (verdict.kind !== 'run') {
       const message = `${tool.name} needs somebody's approval and there is nobody to ask here; run it in dispatchAgent`;
       throw new CoxswainError('PERMISSION_DENIED', 'E_TOOL', message);
@@ -83,8 +87,6 @@ export class StandaloneTools {
       const endedAt = Date.now();
       turn.buses.tell('toolExecutionEnd', { ...about, endedAt, durationMs: endedAt - startedAt, isError });
     };
-    const own = new AbortController();
-    const context = new StandaloneCall(callId, own.signal, this.#deps, turn);
     const end = await runWithin(verdict.decision, contract, context, {
       timeoutMs: contract.timeoutMs,
       signals: [turn.abortSignal],

@@ -1,6 +1,5 @@
 import { isObject, untilAborted, untilLate } from '../../base/index.ts';
 import type {
-  AnyAgentTool,
   ConfirmationRequest,
   DecisionRecord,
   PolicyDecision,
@@ -17,7 +16,7 @@ import type { Decision } from './decision.ts';
 import { mintDecision } from './decision.ts';
 import { deniedResult, policyDenied, reasonOf } from './denial.ts';
 import { compareStrictness } from './deny-overrides.ts';
-import type { GateCall, GateRules } from './gate-call.ts';
+import type { ApprovalFloor, GateCall, GateRules } from './gate-call.ts';
 import { faultOfHookResult, isHookResult } from './hook-result.ts';
 import type { CheckedDecision } from './policy.ts';
 import { evaluatePolicy, POLICY_TIMEOUT_MS, withRedact } from './policy.ts';
@@ -232,7 +231,7 @@ function isFrozenFault(error: unknown): boolean {
 }
 
 async function authorAsks(
-  floor: AnyAgentTool['needsApproval'] | undefined,
+  floor: ApprovalFloor | undefined,
   args: Record<string, unknown>,
   { signal, policyTimeoutMs = POLICY_TIMEOUT_MS }: GateRules,
 ): Promise<string | undefined> {

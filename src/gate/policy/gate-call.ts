@@ -1,5 +1,6 @@
 import type {
   AnyAgentTool,
+  CallInfo,
   ConfirmationRequest,
   PolicyEvaluator,
   Principal,
@@ -23,6 +24,17 @@ export interface GateCall {
   sessionId: string;
 }
 
+/** An author's floor for one call: whether these arguments need an approval. */
+export type ApprovalFloor = boolean | ((args: Record<string, unknown>) => boolean | Promise<boolean>);
+
+/** The floor of a tool's author for one call. `info` is asked when the author is. */
+export function floorFor(
+  needsApproval: AnyAgentTool['needsApproval'],
+  info: () => CallInfo,
+): ApprovalFloor | undefined {
+  return typeof needsApproval === 'function' ? (args) => needsApproval(args, info()) : needsApproval;
+}
+
 /** Who decides, and on what grounds. */
 export interface GateRules {
   policy?: PolicyEvaluator | undefined;
@@ -36,8 +48,8 @@ export interface GateRules {
   signal?: AbortSignal | undefined;
   /** A host has judged what was approved: other arguments than those may not run. */
   isJudged?: boolean | undefined;
-  /** The author's floor. */
-  needsApproval?: AnyAgentTool['needsApproval'] | undefined;
+  /** The author's floor, which knows for whom the call is. */
+  needsApproval?: ApprovalFloor | undefined;
   /** The before_tool hooks; not given where they have run. */
   beforeTool?: ((args: Record<string, unknown>) => Promise<unknown>) | undefined;
   /** What the before_tool hooks asked for, once they have run. */

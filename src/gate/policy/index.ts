@@ -8,7 +8,8 @@ export { deniedResult, policyDenied, reasonOf } from './denial.ts';
 export { compareStrictness, denyOverrides, mergeDecisions } from './deny-overrides.ts';
 export { excludedBy } from './excluded-by.ts';
 export { isForeign } from './foreign.ts';
-export type { GateCall, GateRules } from './gate-call.ts';
+export type { ApprovalFloor, GateCall, GateRules } from './gate-call.ts';
+export { floorFor } from './gate-call.ts';
 export { fireHook, isHookResult, takeHookResult } from './hook-result.ts';
 export type { CheckedDecision, EvaluateOptions } from './policy.ts';
 export {

@@ -16,6 +16,7 @@ import {
   decideApproved,
   ensureValidator,
   errorResult,
+  floorFor,
   heldTo,
   isForNamed,
   nextStep,
@@ -225,7 +226,9 @@ export class Judge {
   ): Verdict | Promise<Verdict> {
     const asked = askedByHook(request);
     const beforeTool = this.#hooks.once(call, request, rules.signal, peek);
-    return decide(call, { ...rules, beforeTool, needsApproval: floorOf(request, hostTool), hookAsked: () => asked });
+    const info = () => this.#options.callInfo(request, call.callId, rules.signal);
+    const needsApproval = floorFor(floorOf(request, hostTool), info);
+    return decide(call, { ...rules, beforeTool, needsApproval, hookAsked: () => asked });
   }
 
   /** The host's before_tool hooks around one call. */

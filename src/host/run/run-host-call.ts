@@ -9,7 +9,15 @@ import type {
   ToolResultInput,
   ToolUpdate,
 } from '../../contracts/index.ts';
-import { decide, errorResult, frozenPrincipal, isRepeatable, recordFacts, validatedInTime } from '../../gate/index.ts';
+import {
+  decide,
+  errorResult,
+  floorFor,
+  frozenPrincipal,
+  isRepeatable,
+  recordFacts,
+  validatedInTime,
+} from '../../gate/index.ts';
 import type { HostedFrame } from '../frame/index.ts';
 import type { RunStep } from '../questions/index.ts';
 import { resultInput } from '../questions/index.ts';
@@ -191,7 +199,7 @@ async function runEach(
     const rules = { ...frame.judge.rulesFor(request, signal), validate };
     const verdict = await decide(gateCall, {
       ...rules,
-      needsApproval: hostTool.tool.needsApproval,
+      needsApproval: floorFor(hostTool.tool.needsApproval, () => frame.callInfo(request, callId, signal)),
       beforeTool: frame.judge.beforeTool(gateCall, request, signal),
     });
     if (verdict.kind === 'ask') {

@@ -1,5 +1,5 @@
 import { unreachable } from '../../base/index.ts';
-import type { DecisionRecord, ToolResult } from '../../contracts/index.ts';
+import type { CallInfo, DecisionRecord, ToolResult } from '../../contracts/index.ts';
 import { agentQuestionId } from '../../contracts/index.ts';
 import type { Approval, GateCall, GateRules, NextStep, OpenCallFacts, Question, Verdict } from '../../gate/index.ts';
 import {
@@ -8,6 +8,7 @@ import {
   decideApproved,
   deniedResult,
   expiryFromNow,
+  floorFor,
   isForNamed,
   nextStep,
   normaliseReturn,
@@ -107,6 +108,12 @@ function withSignals(
   return step;
 }
 
+/** Which call it is and for whom, as its author's functions are told. */
+function infoOf(context: AgentContext, call: CallState): CallInfo {
+  const { sessionId, userId, principal, agentPath, deps } = new ToolContext(context, call);
+  return { callId: call.id, sessionId, userId, principal, agentPath, deps, signal: context.signal };
+}
+
 /** A call that was started by a process that is gone: its author says what to do, else a person. */
 async function unknownOutcome(
   context: AgentContext,
@@ -116,8 +123,7 @@ async function unknownOutcome(
   const { signal, invocation } = context;
   const args = call.decision?.args ?? call.args;
   const warn = (message: string, error?: unknown) => invocation.engine.warn(message, error);
-  const { sessionId, userId, principal, agentPath, deps } = new ToolContext(context, call);
-  const about = { callId: call.id, sessionId, userId, principal, agentPath, deps, signal, args };
+  const about = { ...infoOf(context, call), args };
   const word = resolved ? await authorsWord(resolved.tool, call.name, about, { warn }) : 'ask';
   if (word === undefined) throw signal.reason;
   if (typeof word === 'object') return settle(normaliseReturn(word.result));
@@ -261,7 +267,7 @@ function gateRules(
     interactive: true,
     usage: { calls: fold.totalCalls, ...(fold.totalUsage.cost ? { usd: fold.totalUsage.cost.usd } : {}) },
     signal: context.signal,
-    needsApproval: resolved.tool?.needsApproval,
+    needsApproval: floorFor(resolved.tool?.needsApproval, () => infoOf(context, call)),
     validate: (args) => validateCall(resolved, args),
     beforeTool:
       withHook && hooks?.has('beforeTool')

@@ -1,11 +1,13 @@
 import { newId, untilAborted } from '../../base/index.ts';
-import type { AnyAgentTool, FunctionCallPart, FunctionResponsePart, ToolResult } from '../../contracts/index.ts';
+import type { FunctionCallPart, FunctionResponsePart, ToolResult } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, deepFreeze, messageOf } from '../../contracts/index.ts';
+import type { ApprovalFloor } from '../../gate/index.ts';
 import {
   askHook,
   deniedResult,
   ensureValidator,
   errorResult,
+  floorFor,
   normaliseReturn,
   toolDigest,
   toResponse,
@@ -82,7 +84,7 @@ export async function prepareCall(
   // Hooks return other arguments, which are checked; what they changed in place would not be.
   call.args = deepFreeze(checked.args);
   if (!context.invocation.hostRuns && !hostRun) return { call };
-  const asking = floorOf(resolved, call.args, context.signal);
+  const asking = floorOf(context, call, resolved);
   const floor = asking && (await asking);
   if (floor !== undefined) noteOn(call, { ask: floor });
   return hooks.has('beforeTool') ? hookBeforeAnnouncement(context, call, resolved, hooks) : { call };
@@ -96,16 +98,20 @@ function metaOf({ _meta }: FunctionCallPart): FunctionCallPart['_meta'] {
 
 /** The author's floor travels with the announcement: the host must ask, whatever its policy says. */
 function floorOf(
-  resolved: ResolvedTool,
-  args: Record<string, unknown>,
-  signal: AbortSignal,
+  context: AgentContext,
+  call: FunctionCallPart,
+  { tool }: ResolvedTool,
 ): Promise<string | undefined> | undefined {
-  const floor = resolved.tool?.needsApproval;
-  return floor === undefined || floor === false ? undefined : askAuthor(floor, args, signal);
+  const { signal } = context;
+  const floor = floorFor(tool?.needsApproval, () => {
+    const { callId, sessionId, userId, principal, agentPath, deps } = ToolContext.ofHooks(context, call);
+    return { callId, sessionId, userId, principal, agentPath, deps, signal };
+  });
+  return floor === undefined || floor === false ? undefined : askAuthor(floor, call.args, signal);
 }
 
 async function askAuthor(
-  floor: Exclude<AnyAgentTool['needsApproval'], undefined | false>,
+  floor: Exclude<ApprovalFloor, false>,
   args: Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
