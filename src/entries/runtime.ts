@@ -33,6 +33,7 @@ export {
   CustomAgent,
   composeAgent,
   exitLoopTool,
+  hooksPlugin,
   InMemoryArtifactService,
   InMemoryCredentialService,
   InMemoryMemoryService,

@@ -111,6 +111,7 @@ export type {
 export {
   CallbackContext,
   HookChain,
+  hooksPlugin,
   hookUserMessage,
   interceptorPlugin,
   securityPlugin,

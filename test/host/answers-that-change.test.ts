@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { HookResult, LifecycleInterceptor, PolicyDecision, PolicyEvaluator } from '../../src/contracts/index.ts';
 import { hooks } from '../../src/contracts/index.ts';
-import { interceptorPlugin } from '../../src/runtime/index.ts';
+import { hooksPlugin } from '../../src/runtime/index.ts';
 import { bot, hostOf, notingTool, ownTool, policyOf, results, say } from './kit.ts';
 
 // Whoever answers may keep one object and fill it in for each question: it is right at each return, and no later.
@@ -162,7 +162,7 @@ describe('ATK-02 a hook that answers with one object', () => {
     });
     const { host } = hostOf(agent, {
       policy: policyOf({ pay: 'allow', look: 'allow' }),
-      from: { plugins: [interceptorPlugin({ ...points, fire })] },
+      from: { plugins: [hooksPlugin({ ...points, fire })] },
     });
     await say(await host.open('bot'), 'go');
     expect(runs.sort()).toEqual([

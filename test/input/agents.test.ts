@@ -13,7 +13,7 @@ import {
   subagentTool,
 } from '../../src/index.ts';
 import type { LlmAgentOptions, RunnerOptions, RunRequest } from '../../src/runtime/index.ts';
-import { interceptorPlugin, Runner, securityPlugin } from '../../src/runtime/index.ts';
+import { hooksPlugin, Runner, securityPlugin } from '../../src/runtime/index.ts';
 import { bot, tool } from '../host/kit.ts';
 import { CALLED, doorsOf, NO_OBJECTS, outcomeOf, RUBBISH, taken } from './rubbish.ts';
 
@@ -148,7 +148,7 @@ const doors: Door[] = [
   ...doorsOf('Runner', { app: 'shop', agent: leaf() }, ofRunner as ['app'], inRunner),
   ['run', (value) => ran(value as never)],
   ...doorsOf('run', { userId: 'ann', sessionId: 's', input: 'hi' }, ofRun as ['input'], ran),
-  ['interceptorPlugin', (value) => interceptorPlugin(value as never)],
+  ['hooksPlugin', (value) => hooksPlugin(value as never)],
   ['securityPlugin', (value) => securityPlugin(value as never)],
   ['defineTool', (value) => defineTool(value as never)],
   ['a tool', (value) => new LlmAgent({ name: 'bot', tools: [value as never] })],

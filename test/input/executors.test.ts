@@ -63,7 +63,16 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const model = new ScriptedModel([]);
 const auto = { model };
 const autoMembers = ['model', 'models', 'systemInstruction', 'config', 'tools', 'signal', 'policy', 'principal'];
-const autoMore = ['onApproval', 'toolTimeoutMs', 'toolConcurrency', 'interceptors', 'plugins', 'telemetry', 'warn'];
+const autoMore = [
+  'onApproval',
+  'toolTimeoutMs',
+  'toolConcurrency',
+  'hooks',
+  'interceptors',
+  'plugins',
+  'telemetry',
+  'warn',
+];
 const executor = () => undefined;
 const agent = { name: 'a', executor };
 const agentMembers = [

@@ -3,7 +3,7 @@ import type { ToolDescriptor } from '../../src/contracts/index.ts';
 import { hooks } from '../../src/contracts/index.ts';
 import { allowAll } from '../../src/index.ts';
 import type { EditableRequest, LlmAgentOptions, Model, ModelRequest, Plugin } from '../../src/runtime/index.ts';
-import { InMemorySessionService, interceptorPlugin } from '../../src/runtime/index.ts';
+import { hooksPlugin, InMemorySessionService } from '../../src/runtime/index.ts';
 import type { Script } from '../../src/testing/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { endOf as endOfStream, hostOf, say as sayTo } from '../host/kit.ts';
@@ -59,7 +59,7 @@ describe('S0-35 what a before_model hook makes of a request is what the model is
       'a plugin': (once) => [{}, [{ name: 'p', beforeModel: (_, request) => once(request) }]],
       'an interceptor': (once) => [
         {},
-        [interceptorPlugin(hooks({ beforeModel: ({ llmRequest }) => once(llmRequest as EditableRequest) }))],
+        [hooksPlugin(hooks({ beforeModel: ({ llmRequest }) => once(llmRequest as EditableRequest) }))],
       ],
     };
   test.each(Object.entries(ways))('%s', async (_, way) => {

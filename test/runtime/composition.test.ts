@@ -7,8 +7,8 @@ import {
   AgentTree,
   composeAgent,
   exitLoopTool,
+  hooksPlugin,
   InMemorySessionService,
-  interceptorPlugin,
   LoopAgent,
   ParallelAgent,
 } from '../../src/runtime/index.ts';
@@ -333,7 +333,7 @@ test('S3-74 a loop ends by escalation or at its cap; each beginning and end is t
 test('S3-76 a session starts with the first user message and ends with after_run', async () => {
   const points: string[] = [];
   const started = new Set<string>();
-  const plugin = interceptorPlugin(
+  const plugin = hooksPlugin(
     hooks({
       onUserMessage: ({ context }) => {
         if (!started.has(context.sessionId)) points.push(`session_start ${context.sessionId}`);

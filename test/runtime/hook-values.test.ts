@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { HookPoint, LifecycleInterceptor } from '../../src/contracts/index.ts';
 import type { Plugin } from '../../src/runtime/index.ts';
-import { interceptorPlugin } from '../../src/runtime/index.ts';
+import { hooksPlugin } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { bench, endOf, errorOf, llm, said, text, tool } from './kit.ts';
 
@@ -31,7 +31,7 @@ describe('S3-60 what an interceptor gives instead, as text or content', () => {
     ),
   )('%s: %s', async (point, _, value) => {
     const { say, model } = setting(
-      interceptorPlugin(interceptor(point, { action: 'block', modifications: { result: value } })),
+      hooksPlugin(interceptor(point, { action: 'block', modifications: { result: value } })),
     );
     expect(said(await say('hi'))).toEqual(['user: hi', 'bot: from the hook']);
     expect(model.requests).toEqual([]);
@@ -43,7 +43,7 @@ describe('S3-60 what an interceptor gives instead, as text or content', () => {
     ),
   )('%s: %s', async (point, _, value) => {
     const { say } = setting(
-      interceptorPlugin(interceptor(point, { action: 'proceed', modifications: { replacement: value } })),
+      hooksPlugin(interceptor(point, { action: 'proceed', modifications: { replacement: value } })),
       point === 'on_model_error',
     );
     const events = await say('hi');
@@ -60,7 +60,7 @@ describe('S3-60 a word that is not known is no yes', () => {
       odd.map((word) => [point, word] as const),
     ),
   )('%s: %j', async (point, word) => {
-    const { say, runs, model } = setting(interceptorPlugin(interceptor(point, word)));
+    const { say, runs, model } = setting(hooksPlugin(interceptor(point, word)));
     const code =
       point === 'on_user_message' ? say('hi').then(undefined, (error) => error.code) : say('hi').then(errorOf);
     expect(await code).toEqual(
@@ -71,7 +71,7 @@ describe('S3-60 a word that is not known is no yes', () => {
 
   test('before_tool: the call does not run, the turn goes on', async () => {
     for (const word of odd) {
-      const { say, runs } = setting(interceptorPlugin(interceptor('before_tool', word)));
+      const { say, runs } = setting(hooksPlugin(interceptor('before_tool', word)));
       expect([endOf(await say('hi')), runs]).toEqual(['completed', []]);
     }
   });

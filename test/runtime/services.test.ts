@@ -4,9 +4,9 @@ import type { AgentEvent } from '../../src/contracts/index.ts';
 import { defineAgentTool, defineTool, hooks } from '../../src/contracts/index.ts';
 import {
   createEvent,
+  hooksPlugin,
   InMemoryArtifactService,
   InMemoryMemoryService,
-  interceptorPlugin,
   LlmAgent,
   loadArtifactsTool,
   loadMemoryTool,
@@ -132,7 +132,7 @@ test('S3-58 an interceptor hears all its hook points of a run, with their payloa
   });
   const model = new ScriptedModel([{ calls: [['fail']] }, { error: new Error('down') }]);
   const agent = new LlmAgent({ name: 'a', model, tools: [fail] });
-  const session = await fromAgent(agent, { plugins: [interceptorPlugin(interceptor)] }).open({}, { app: 'app' });
+  const session = await fromAgent(agent, { plugins: [hooksPlugin(interceptor)] }).open({}, { app: 'app' });
   expect(await run(session, 'go')).toMatchObject({ reason: 'completed', text: 'recovered' });
   expect(heard).toEqual({
     on_user_message: ['context', 'userMessage'],

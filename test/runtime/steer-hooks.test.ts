@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hooks } from '../../src/contracts/index.ts';
 import { allowAll, createHost, fromAgent } from '../../src/index.ts';
-import { interceptorPlugin } from '../../src/runtime/index.ts';
+import { hooksPlugin } from '../../src/runtime/index.ts';
 import { run } from '../../src/session/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { collect, gate, host, llm, tool } from './kit.ts';
@@ -29,7 +29,7 @@ async function setting(kind: Guarding) {
   const model = new ScriptedModel([{ calls: [['wait']] }, 'done', 'heard']);
   const isPlugin = kind.startsWith('a plugin');
   const source = fromAgent(llm('bot', model, { tools: [wait] }), {
-    plugins: isPlugin ? [interceptorPlugin(guard)] : [],
+    plugins: isPlugin ? [hooksPlugin(guard)] : [],
   });
   const own = isPlugin ? {} : { hooks: guard };
   const session =

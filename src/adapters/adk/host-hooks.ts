@@ -1,13 +1,13 @@
 import type { LifecycleInterceptor } from '../../contracts/index.ts';
 import type { Plugin } from '../../runtime/index.ts';
-import { interceptorPlugin } from '../../runtime/index.ts';
+import { hooksPlugin } from '../../runtime/index.ts';
 
 /**
  * A host's hooks inside of the run: around agents, models, events and the tools that the runtime runs. Under host
  * execution the host itself fires what comes before a tool and before a message is taken: those are left to it.
  */
-export function hostHooks(interceptor: LifecycleInterceptor, timeoutMs: number | undefined): Plugin {
-  const { onUserMessage, beforeTool, ...plugin } = interceptorPlugin(interceptor, 'coxswain:hooks', timeoutMs);
+export function hostHooks(hooks: LifecycleInterceptor, timeoutMs: number | undefined): Plugin {
+  const { onUserMessage, beforeTool, ...plugin } = hooksPlugin(hooks, 'coxswain:hooks', timeoutMs);
   return {
     ...plugin,
     ...(onUserMessage && {

@@ -35,13 +35,13 @@ interface Entry {
 export interface ToolCache extends LifecycleInterceptor {
   /**
    * The tool, of which identical calls under way share one run: a hook alone cannot wait for another call. Automatic
-   * tools do so with the caches among their interceptors; give a host's agents the tools that this returns.
+   * tools do so with the caches among their hooks; give a host's agents the tools that this returns.
    */
   share(tool: AnyAgentTool): AnyAgentTool;
 }
 
 /**
- * An interceptor that answers a call from the result of an identical earlier one: same tool, same arguments. Policy is
+ * Hooks that answer a call from the result of an identical earlier one: same tool, same arguments. Policy is
  * asked all the same; errors are neither kept nor shared. Works for the runtime's tools and for a host's.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for sizes and times that are none
  */
@@ -75,7 +75,7 @@ export function cacheToolResults(options: ToolCacheOptions = {}): ToolCache {
     return structuredClone(entry.result);
   };
   const flights: Flights = new Map();
-  const interceptor = hooks({
+  const own = hooks({
     beforeTool(call) {
       const result = serves(call.tool) ? lookUp(keyOfCall(call)) : undefined;
       return result && { action: 'block', reason: 'answered from the cache', modifications: { result } };
@@ -90,7 +90,7 @@ export function cacheToolResults(options: ToolCacheOptions = {}): ToolCache {
     },
   });
   return {
-    ...interceptor,
+    ...own,
     share(tool) {
       if (!tool.execute || !serves(tool) || tool.annotations?.longRunning) return tool;
       const made =
@@ -105,8 +105,8 @@ export function cacheToolResults(options: ToolCacheOptions = {}): ToolCache {
   };
 }
 
-export function isToolCache(interceptor: LifecycleInterceptor): interceptor is ToolCache {
-  return 'share' in interceptor && typeof interceptor.share === 'function';
+export function isToolCache(given: LifecycleInterceptor): given is ToolCache {
+  return 'share' in given && typeof given.share === 'function';
 }
 
 /** Arguments that a schema has made into something other than JSON are like no others. */

@@ -49,6 +49,8 @@ export interface ExecuteOptions {
   /** Calls of one round that run side by side. Default 64. */
   toolConcurrency?: number;
   /** Asked in this order, before `plugins`: `cacheToolResults()`, your own, … */
+  hooks?: LifecycleInterceptor | readonly LifecycleInterceptor[];
+  /** @deprecated Write `hooks`: this is its former name. */
   interceptors?: readonly LifecycleInterceptor[];
   plugins?: readonly Plugin[];
   /** Where spans go, e.g. `otelTelemetry()`. */

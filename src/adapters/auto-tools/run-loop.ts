@@ -1,11 +1,12 @@
 import type { Content, SessionInput } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { AgentContext, Model, RequestProcessor, StoredEvent, TurnLimits } from '../../runtime/index.ts';
-import { defaultProcessors, interceptorPlugin, LlmAgent, newId, Runner } from '../../runtime/index.ts';
+import { defaultProcessors, hooksPlugin, LlmAgent, newId, Runner } from '../../runtime/index.ts';
 import { answersTo } from './approve.ts';
 import { isToolCache } from './cache.ts';
 import type { ExecuteOptions, GenerateOptions } from './options.ts';
 import { DEFAULT_AUTO_TOOL_TIMEOUT_MS } from './options.ts';
+import { hooksGiven } from './options-shape.ts';
 import { runnable } from './runnable.ts';
 
 const AGENT = 'assistant';
@@ -83,7 +84,7 @@ export async function runLoop(
 
 function agentOf(options: AutoLoopOptions, contents: RequestProcessor): LlmAgent {
   const { model, systemInstruction, config, outputSchema } = options;
-  const caches = (options.interceptors ?? []).filter(isToolCache);
+  const caches = hooksGiven(options).filter(isToolCache);
   const tools = [...(options.tools ?? [])].map((tool) =>
     caches.reduce((inner, cache) => cache.share(inner), runnable(tool)),
   );
@@ -100,8 +101,8 @@ function agentOf(options: AutoLoopOptions, contents: RequestProcessor): LlmAgent
 }
 
 function runnerOptions(options: AutoLoopOptions) {
-  const { policy, principal, telemetry, toolConcurrency, warn, interceptors = [], plugins = [] } = options;
-  const all = [...interceptors.map((one, index) => interceptorPlugin(one, `interceptor-${index}`)), ...plugins];
+  const { policy, principal, telemetry, toolConcurrency, warn, plugins = [] } = options;
+  const all = [...hooksGiven(options).map((one, index) => hooksPlugin(one, `hooks-${index}`)), ...plugins];
   return {
     limits: options.limits,
     toolTimeoutMs: options.toolTimeoutMs ?? DEFAULT_AUTO_TOOL_TIMEOUT_MS,

@@ -125,7 +125,7 @@ type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   : S;
 
 /**
- * Builds an interceptor from typed handlers: `hooks({ beforeTool(call) { … } })`.
+ * Makes hooks of typed handlers: `hooks({ beforeTool(call) { … } })`.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
  */
 export function hooks(handlers: Handlers): LifecycleInterceptor {

@@ -3,7 +3,7 @@ import type { HookPoint, HookResult, LifecycleInterceptor } from '../../contract
 import { CoxswainError, copyJson } from '../../contracts/index.ts';
 import { headOf } from '../values/index.ts';
 
-/** Milliseconds that an interceptor may think about one point. */
+/** Milliseconds that hooks may think about one point. */
 export const DEFAULT_HOOK_TIMEOUT_MS = 10_000;
 
 /** Bytes of a word that is not known, as an error repeats it. */
@@ -68,7 +68,7 @@ function wrongName(name: string, known: readonly string[]): string {
 }
 
 /**
- * Fires a point of an interceptor.
+ * Fires one point of hooks.
  * @param limits `timeoutMs`: default 10,000; 0: no limit. An abort of `signal` ends the wait.
  * @returns a copy, made at the moment of the answer: the interceptor may use its object for another call
  * @throws CoxswainError `DEADLINE_EXCEEDED | INTERNAL / E_HOOK_FAILED`; whatever the interceptor throws; the reason of

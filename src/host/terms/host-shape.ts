@@ -24,7 +24,7 @@ import type { AuditOptions, HostOptions, OpenOptions } from './options.ts';
 
 /** What decides must be able to: a policy that is none would be found out at the first call. */
 export const policy = having('evaluate');
-const interceptor = having('fire', 'supportedHookPoints');
+const hooks = having('fire', 'supportedHookPoints');
 const provider: Check = {
   needs: 'a tool provider: an object with a name, getToolsForAgent() and execute()',
   fits: (value) =>
@@ -52,7 +52,7 @@ const host: Shape<HostOptions> = {
   toolProviders: listOf(provider),
   policy,
   policyTimeoutMs: amount,
-  hooks: interceptor,
+  hooks,
   hookTimeoutMs: amount,
   store: object,
   sessions: object,

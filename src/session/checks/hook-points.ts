@@ -19,7 +19,7 @@ const points: Record<HookPoint, true> = {
 const known = Object.keys(points);
 
 /**
- * The points that an interceptor wants to hear of. One that is nearly a known one would never be fired: what it was to
+ * The points that hooks want to hear of. One that is nearly a known one would never be fired: what it was to
  * hold up would run.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
  */

@@ -44,9 +44,19 @@ async function thrice(tool: AnyTool, options: Partial<AutoToolsOptions>, third: 
 describe('S1-27 cached results', () => {
   test('an identical call is answered without a second run', async () => {
     const { tool, ran } = counted({ readOnly: true });
-    const seen = await thrice(tool, { interceptors: [cacheToolResults()] });
+    const seen = await thrice(tool, { hooks: [cacheToolResults()] });
     expect(ran).toEqual([{ q: 1, r: 1 }, { q: 2 }]);
     expect(seen).toEqual([{ q: 1, r: 1 }, { q: 1, r: 1 }, { q: 2 }]);
+  });
+
+  test('one is given as it is, and the former name of the option is taken, but not beside the present one', async () => {
+    for (const given of [{ hooks: cacheToolResults() }, { interceptors: [cacheToolResults()] }]) {
+      const { tool, ran } = counted({ readOnly: true });
+      await thrice(tool, given);
+      expect(ran).toHaveLength(2);
+    }
+    const both = thrice(counted({}).tool, { hooks: [], interceptors: [] });
+    await expect(both).rejects.toMatchObject({ code: 'E_USAGE' });
   });
 
   test('without it every call runs', async () => {
@@ -57,10 +67,10 @@ describe('S1-27 cached results', () => {
 
   test('a tool that changes something runs each time, unless it is named', async () => {
     const plain = counted({});
-    await thrice(plain.tool, { interceptors: [cacheToolResults()] });
+    await thrice(plain.tool, { hooks: [cacheToolResults()] });
     expect(plain.ran).toHaveLength(3);
     const named = counted({});
-    await thrice(named.tool, { interceptors: [cacheToolResults({ tools: ['look'] })] });
+    await thrice(named.tool, { hooks: [cacheToolResults({ tools: ['look'] })] });
     expect(named.ran).toHaveLength(2);
   });
 
@@ -70,7 +80,7 @@ describe('S1-27 cached results', () => {
       if (++tries === 1) throw new Error('not yet');
       return 'ok';
     });
-    expect(await thrice(tool, { interceptors: [cacheToolResults()] })).toEqual([
+    expect(await thrice(tool, { hooks: [cacheToolResults()] })).toEqual([
       { error: 'not yet' },
       { content: 'ok' },
       { content: 'ok' },
@@ -85,7 +95,7 @@ describe('S1-27 cached results', () => {
       evaluate: () => ({ outcome: ++asked === 2 ? ('deny' as const) : ('allow' as const), reason: 'no more' }),
       getExcluded: () => [],
     };
-    const seen = await thrice(tool, { interceptors: [cacheToolResults()], policy });
+    const seen = await thrice(tool, { hooks: [cacheToolResults()], policy });
     expect(asked).toBe(3);
     expect(seen[1]).toEqual({ error: 'denied by policy: no more' });
   });
@@ -96,14 +106,14 @@ describe('S1-27 cached results', () => {
       now += 50;
       return args;
     });
-    await thrice(old.tool, { interceptors: [cacheToolResults({ ttlMs: 40, now: () => now })] });
+    await thrice(old.tool, { hooks: [cacheToolResults({ ttlMs: 40, now: () => now })] });
     // Kept at 50, asked at 50: still good. The third is another call.
     expect(old.ran).toHaveLength(2);
     now = 0;
     const cache = cacheToolResults({ maxEntries: 1, scope: 'shared' });
     const small = counted({ readOnly: true });
-    await thrice(small.tool, { interceptors: [cache] });
-    await thrice(small.tool, { interceptors: [cache] });
+    await thrice(small.tool, { hooks: [cache] });
+    await thrice(small.tool, { hooks: [cache] });
     expect(small.ran).toHaveLength(4);
     expect(() => cacheToolResults({ ttlMs: 0 })).toThrow(/ttlMs/);
     expect(() => cacheToolResults({ maxEntries: 0.5 })).toThrow(/maxEntries/);
@@ -120,7 +130,7 @@ describe('S1-27 cached results', () => {
       },
       'done',
     );
-    await generateWithAutoTools('go', { model, tools: [tool], interceptors: [cacheToolResults({ now: () => now })] });
+    await generateWithAutoTools('go', { model, tools: [tool], hooks: [cacheToolResults({ now: () => now })] });
     expect(ran).toHaveLength(2);
   });
 
@@ -130,9 +140,9 @@ describe('S1-27 cached results', () => {
       ['shared', 2],
     ] as const) {
       const { tool, ran } = counted({ readOnly: true });
-      const interceptors = [cacheToolResults({ scope })];
-      await thrice(tool, { interceptors });
-      await thrice(tool, { interceptors });
+      const hooks = [cacheToolResults({ scope })];
+      await thrice(tool, { hooks });
+      await thrice(tool, { hooks });
       expect(ran).toHaveLength(runs);
     }
   });
@@ -141,7 +151,7 @@ describe('S1-27 cached results', () => {
     const round = (...calls: (readonly [string, object])[]) => scripted({ calls }, 'done');
     const ask = async (tool: AnyTool, options: Partial<AutoToolsOptions> = {}, ...calls: object[]) => {
       const model = round(...(calls.length > 0 ? calls : [{ q: 1 }, { q: 1 }, { q: 2 }]).map((args) => call(args)));
-      await generateWithAutoTools('go', { model, tools: [tool], interceptors: [cacheToolResults()], ...options });
+      await generateWithAutoTools('go', { model, tools: [tool], hooks: [cacheToolResults()], ...options });
       return results(model.requests.at(-1)?.contents);
     };
 
@@ -190,9 +200,9 @@ describe('S1-27 cached results', () => {
       const { tool } = counted({ readOnly: true }, () => (++tries === 1 ? new Promise(() => {}) : 'ok'));
       const slow = { ...tool, timeoutMs: 50 };
       const cache = cacheToolResults({ scope: 'shared' });
-      const [first] = await ask(slow, { interceptors: [cache] }, {});
+      const [first] = await ask(slow, { hooks: [cache] }, {});
       expect(first).toMatchObject({ error: expect.stringContaining('50') });
-      expect(await ask(slow, { interceptors: [cache] }, {})).toEqual([{ content: 'ok' }]);
+      expect(await ask(slow, { hooks: [cache] }, {})).toEqual([{ content: 'ok' }]);
     });
 
     test('what it shows on the way still ends in one result', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { HookContext, HookResult } from '../../src/contracts/index.ts';
 import { hooks } from '../../src/contracts/index.ts';
-import { interceptorPlugin } from '../../src/runtime/index.ts';
+import { hooksPlugin } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { bench, endOf, errorOf, llm, responses, said, text, tool } from './kit.ts';
 
@@ -15,7 +15,7 @@ async function under(points: Points, options: { fails?: boolean; away?: boolean 
   });
   const script = options.away ? [{ error: new Error('down') }] : [{ calls: [['pay', { n: 1 }] as const] }, 'done'];
   const model = new ScriptedModel(script);
-  const plugin = interceptorPlugin(hooks(points));
+  const plugin = hooksPlugin(hooks(points));
   const { say, warnings } = bench(llm('bot', model, { tools: [pay] }), { plugins: [plugin] });
   const events = await say('hi');
   return { events, warnings, model, plugin };
@@ -29,10 +29,10 @@ const blocks = (reason?: string) => () => untyped({ action: 'block', ...(reason 
 const proceeds = () => ({ action: 'proceed' }) as const;
 
 test('an interceptor has the hooks of the points that it supports, and no others', () => {
-  const plugin = interceptorPlugin(hooks({ beforeTool: proceeds, afterRun: () => undefined }), 'mine');
+  const plugin = hooksPlugin(hooks({ beforeTool: proceeds, afterRun: () => undefined }), 'mine');
   expect(Object.keys(plugin).toSorted()).toEqual(['afterRun', 'beforeTool', 'name']);
   expect(plugin.name).toBe('mine');
-  expect(interceptorPlugin(hooks({}))).toEqual({ name: 'interceptor' });
+  expect(hooksPlugin(hooks({}))).toEqual({ name: 'hooks' });
 });
 
 describe('what an interceptor has instead', () => {

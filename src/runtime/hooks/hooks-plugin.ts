@@ -9,15 +9,14 @@ import type { InvocationInfo } from './invocation-info.ts';
 import type { Plugin } from './plugin.ts';
 
 /**
- * A LifecycleInterceptor as a plugin of the runtime: each hook point that it supports is fired, its word is
- * translated: `block` with `modifications.result` short-circuits, `block` without ends as an error,
+ * A host's hooks as a plugin of the runtime: each point that they support is fired, what they answer is translated: `block` with `modifications.result` short-circuits, `block` without ends as an error,
  * `modifications.replacement` replaces.
- * @param timeoutMs that it may think about one point. Default 10,000; 0: no limit
+ * @param timeoutMs that they may think about one point. Default 10,000; 0: no limit
  */
-export function interceptorPlugin(interceptor: LifecycleInterceptor, name = 'interceptor', timeoutMs?: number): Plugin {
-  const supported = new Set(checkHooks(interceptor, 'interceptorPlugin'));
+export function hooksPlugin(hooks: LifecycleInterceptor, name = 'hooks', timeoutMs?: number): Plugin {
+  const supported = new Set(checkHooks(hooks, 'hooksPlugin'));
   const fire = (point: string, payload: object): Promise<HookResult | undefined> =>
-    fireHook(interceptor, point, payload, { timeoutMs });
+    fireHook(hooks, point, payload, { timeoutMs });
   const all: Record<string, Partial<Plugin>> = {
     on_user_message: {
       onUserMessage: async (info, userMessage) => {
@@ -91,6 +90,9 @@ export function interceptorPlugin(interceptor: LifecycleInterceptor, name = 'int
     ...Object.keys(all).map((point) => (supported.has(point) ? all[point] : {})),
   ) as Plugin;
 }
+
+/** @deprecated Write {@link hooksPlugin}: this is its former name. */
+export const interceptorPlugin = hooksPlugin;
 
 /** The value that a before_* hook gave instead. */
 function blocked<T>(point: string, result: HookResult | undefined): T | undefined {
