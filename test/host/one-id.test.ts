@@ -30,8 +30,8 @@ test('ATK-19 a session of an executor of its own, and one of the host’s store 
   const liar = lyingExecutor({ name: 'other', calls: [{ id: 'c1', name: 'pay', args: { eur: 10 } }] });
   const policy = policyOf({ pay: 'ask' });
   const { clerk } = twoBots();
-  const sessions = new InMemorySessionService();
-  const host = createHost({ app: 'shop', agents: [clerk, liar], sessions, tools: [slow.tool, pay.tool], policy });
+  const store = new InMemorySessionService();
+  const host = createHost({ app: 'shop', agents: [clerk, liar], store, tools: [slow.tool, pay.tool], policy });
   const other = await host.open('other', at);
   await say(other, 'go');
   const question = await only(other);
@@ -60,8 +60,8 @@ test('ATK-19 sessions of two agents that keep their own, and have one id, are tw
 test('ATK-19 a session that ends with its handle, and one that is kept under its id, are two', async () => {
   const slow = slowTool('slow');
   const agents = [fromAgent(bot([{ calls: [['slow']] }, 'end', 'hello'], { name: 'clerk' }))];
-  const sessions = new InMemorySessionService();
-  const host = createHost({ app: 'shop', agents, sessions, tools: [slow.tool], policy: allowAll() });
+  const store = new InMemorySessionService();
+  const host = createHost({ app: 'shop', agents, store, tools: [slow.tool], policy: allowAll() });
   const kept = await host.open('clerk', at);
   const going = follow(kept, 'go');
   const context = await slow.started;
@@ -77,8 +77,8 @@ test('ATK-19 a session that ends with its handle, and one that is kept under its
 test('ATK-19 a session of the host’s store is one, by whichever agent of the host it is opened', async () => {
   const slow = slowTool('slow');
   const { clerk, helper } = twoBots();
-  const sessions = new InMemorySessionService();
-  const host = createHost({ app: 'shop', agents: [clerk, helper], sessions, tools: [slow.tool], policy: allowAll() });
+  const store = new InMemorySessionService();
+  const host = createHost({ app: 'shop', agents: [clerk, helper], store, tools: [slow.tool], policy: allowAll() });
   const one = await host.open('clerk', at);
   const going = follow(one, 'go');
   await slow.started;
