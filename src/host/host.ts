@@ -165,7 +165,7 @@ class Host implements AgentHost, Holder {
   ): Promise<HostedSession> {
     const offered = await this.#tools.forAgent(agent);
     const id = place.caller ? opened.id : place.root;
-    const inStore = isOwn(opened) && this.#options.sessions !== undefined && !place.ephemeral;
+    const inStore = isOwn(opened) && storeGiven(this.#options, 'createHost: options') !== undefined && !place.ephemeral;
     const name = standingOf(place.userId, id, inStore ? undefined : agent, place.ephemeral);
     if (!place.caller && !this.#open.has(name)) {
       const { userId, rootAgent, root: sessionId } = place;
