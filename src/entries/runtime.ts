@@ -38,7 +38,6 @@ export {
   InMemoryCredentialService,
   InMemoryMemoryService,
   InMemorySessionService,
-  interceptorPlugin,
   LlmAgent,
   LoopAgent,
   loadArtifactsTool,

@@ -113,7 +113,6 @@ export {
   HookChain,
   hooksPlugin,
   hookUserMessage,
-  interceptorPlugin,
   securityPlugin,
   signalsOf,
   ToolContext,

@@ -91,9 +91,6 @@ export function hooksPlugin(hooks: LifecycleInterceptor, name = 'hooks', timeout
   ) as Plugin;
 }
 
-/** @deprecated Write {@link hooksPlugin}: this is its former name. */
-export const interceptorPlugin = hooksPlugin;
-
 /** The value that a before_* hook gave instead. */
 function blocked<T>(point: string, result: HookResult | undefined): T | undefined {
   if (result?.action !== 'block') return undefined;

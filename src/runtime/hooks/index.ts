@@ -6,7 +6,7 @@ export { Editing } from './editable-request.ts';
 export { editEvent } from './event-hooks.ts';
 export { hookContent, hookResponse } from './hook-values.ts';
 export { failClosed, withGrace } from './hook-wait.ts';
-export { hooksPlugin, interceptorPlugin } from './hooks-plugin.ts';
+export { hooksPlugin } from './hooks-plugin.ts';
 export type { AgentNames, AgentNode, InvocationInfo } from './invocation-info.ts';
 export type { AgentCallbacks, AgentHooks, BeforeToolReturn, HookName, Plugin } from './plugin.ts';
 export { HookChain } from './plugin.ts';
