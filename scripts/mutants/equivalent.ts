@@ -432,20 +432,6 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'What is seen without a limit of money changes nothing: only time is saved.',
   },
   {
-    fileName: 'src/host/run/repeats.ts',
-    line: "if (!input || input.kind === 'message' || input.kind === 'continue') continue;",
-    original: "input.kind === 'message'",
-    mutated: ['false'],
-    reason: 'What was told is none of these: they are named for its type.',
-  },
-  {
-    fileName: 'src/host/run/repeats.ts',
-    line: "if (!input || input.kind === 'message' || input.kind === 'continue') continue;",
-    original: "input.kind === 'continue'",
-    mutated: ['false'],
-    reason: 'What was told is none of these: they are named for its type.',
-  },
-  {
     fileName: 'src/host/terms/busy-clock.ts',
     line: 'if (left <= MAX_TIMER_MS) this.#fire();',
     original: 'left <= MAX_TIMER_MS',

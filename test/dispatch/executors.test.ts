@@ -173,7 +173,11 @@ test('S4-03 a remote agent as an executor', async () => {
 test('the command runs as its page says', async () => {
   await using server = await serve(asks(['c1', 'clock', '{}']), words('Now.'));
   const script = join(root, 'examples', 'executors', 'main.ts');
-  const { stdout } = await promisify(execFile)(process.execPath, [script, 'When?'], { env: process.env });
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--import', './scripts/from-source.ts', script, 'When?'],
+    { cwd: root, env: process.env },
+  );
   expect(stdout).toBe('Now.\n');
   expect(server.requests[0]?.body.messages).toEqual([{ role: 'user', content: 'When?' }]);
 });

@@ -50,6 +50,7 @@ test('a call that waits for a host is listed with all that this knows of it', ()
       requestedAt: '1970-01-01T00:00:00.000Z',
       message: 'why',
       context: { asked: { hint: 'h' } },
+      attempts: 1,
       decision: { args: { n: 1 }, by: 'user:kim' },
       questions: [{ requestId: 'c1#policy', ruleId: 'r' }],
       answers: [

@@ -103,7 +103,7 @@ export const rules: readonly Rule[] = [
     plan: plans.describe,
   },
   {
-    title: 'tells the size of a file and its headings or first lines',
+    title: 'gives the size of a file and its headings or first lines',
     example: 'summarise docs/safety.md',
     match: says(`(?:summari[sz]e|describe)(?: the file)? ${name('file')}`),
     plan: plans.summarise,

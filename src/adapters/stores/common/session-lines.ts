@@ -177,7 +177,7 @@ function asHeader(value: Json): ExportHeader {
   if (value.format !== FORMAT) throw refuseImport('its first line is not that of an exported session');
   const { version, lastSeq, initialState, key, title } = value;
   if (version !== 1 && version !== VERSION)
-    throw refuseImport(`it has version ${version}, this release reads 1 and ${VERSION}`);
+    throw refuseImport(`it has version ${JSON.stringify(version)}, this release reads 1 and ${VERSION}`);
   const whole =
     Number.isSafeInteger(lastSeq) &&
     isObject(initialState) &&

@@ -156,6 +156,7 @@ const actionChecks: Record<string, Check> = {
       action: isAction,
       'by?': isText,
       'roles?': listOf(isText),
+      'onBehalfOf?': isText,
       'reason?': isText,
       'args?': isMap,
       'content?': isMap,
@@ -205,6 +206,13 @@ const actionsInLine = sparse(actionChecks);
 /** What is known of a value that is to be an event: all that an event has, or what was read of our own tables, or of a line. */
 const fieldsIn = { whole: fields, row: readable, line: inLine };
 
+/** The ids of events that settle a call are made of its id: one of which none can be made is in no line. */
+const callId = /^(?! )[^\p{Cc}]{1,200}(?<! )$/u;
+function hasUnfitCallId(content: StoredEvent['content']): boolean {
+  for (const part of content?.parts ?? []) if (part.type === 'function_call' && !callId.test(part.id)) return true;
+  return false;
+}
+
 /**
  * The first field of a value that no stored event has like this; undefined if all fit. `row`: from our own tables;
  * `line`: it may leave out what its line says or what most events have alike, so its place is given.
@@ -216,6 +224,7 @@ export function faultOfEvent(
 ): string | undefined {
   const fault = faultIn(value, fieldsIn[form]);
   if (fault !== undefined) return fault;
+  if (form !== 'row' && hasUnfitCallId(value.content as StoredEvent['content'])) return 'content';
   if (form === 'line' && value.actions === undefined) return undefined;
   if (!isMap(value.actions)) return 'actions';
   const actions = value.actions as unknown as StoredEvent['actions'];

@@ -96,7 +96,9 @@ export function inputBy(
   if (typeof input === 'string') return input;
   return [input].flat().map((item) => {
     if (item.kind === 'message' || item.kind === 'continue') return item;
-    return { ...withoutHostFacts(item), by } as SessionInput;
+    // A result is nobody's word: it says no more than what it is.
+    if (item.kind === 'tool_result') return withoutHostFacts(item);
+    return { ...withoutHostFacts(item), by };
   });
 }
 
