@@ -250,7 +250,7 @@ describe('what it does without a yes, once it has asked', () => {
     ['the same id again', 'approve', /without asking/],
     ['a read that is none', 'approve', /without asking/],
   ] as const)('%s: it is stopped', async (way, outcome, why) => {
-    await using agent = smallAgent();
+    await using agent = smallAgent({ askWithinMs: 1_000 });
     const host = createHost({
       app: 'shop',
       agents: [agent.source],
