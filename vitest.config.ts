@@ -15,6 +15,9 @@ const sharing = ['audit', 'contracts', 'dispatch', 'gate', 'host', 'policy', 'ru
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 
+/** These install the packed package from the registry, as its users do: `npm run test:installed`. */
+const installing = ['test/examples/installed.test.ts', 'test/pages/newcomer.test.ts'];
+
 /** The package's own name, as the examples import it: its sources. */
 const { exports } = JSON.parse(readFileSync(join(import.meta.dirname, 'package.json'), 'utf8')) as {
   exports: Record<string, string | { types: string }>;
@@ -32,8 +35,13 @@ export default defineConfig({
       { extends: true, test: { name: 'shared', include: sharing, isolate: false } },
       {
         extends: true,
-        test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: ['**/node_modules/**', ...sharing] },
+        test: {
+          name: 'apart',
+          include: ['test/**/*.test.ts'],
+          exclude: ['**/node_modules/**', ...sharing, ...installing],
+        },
       },
+      { extends: true, test: { name: 'installed', include: installing } },
     ],
     globalSetup: ['test/adapters/servers-setup.ts'],
     setupFiles: ['test/given-back.ts', 'test/no-vacuous-patterns.ts'],
