@@ -41,7 +41,8 @@ export function googleUsage({ usageMetadata }: AdkEvent): Usage | undefined {
   const { promptTokenCount, candidatesTokenCount, cachedContentTokenCount, thoughtsTokenCount } = usageMetadata;
   const usage: Usage = {
     ...(promptTokenCount === undefined ? {} : { inputTokens: promptTokenCount }),
-    ...(candidatesTokenCount === undefined ? {} : { outputTokens: candidatesTokenCount }),
+    // Output counts what was thought, as with every provider here.
+    ...(candidatesTokenCount === undefined ? {} : { outputTokens: candidatesTokenCount + (thoughtsTokenCount ?? 0) }),
     ...(cachedContentTokenCount === undefined ? {} : { cachedReadTokens: cachedContentTokenCount }),
     ...(thoughtsTokenCount === undefined ? {} : { thoughtTokens: thoughtsTokenCount }),
   };
