@@ -1,3 +1,5 @@
+import { isThenable } from './is-thenable.ts';
+
 /** Told of what went wrong without an effect on what is under way. */
 export type Warn = (message: string, error?: unknown) => unknown;
 
@@ -38,10 +40,6 @@ function guard(warn: Warn): Warner {
       failed(failure);
     }
   };
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 
 function wordOf(failure: unknown): string {
