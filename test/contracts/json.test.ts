@@ -5,6 +5,7 @@ import {
   copyJson,
   deepFreeze,
   isCoxswainError,
+  isNestedDeeper,
   MAX_JSON_DEPTH,
   parseJson,
   setOwn,
@@ -195,4 +196,34 @@ test('F27 names with escapes are read as they are written, whatever was read bef
 test('a string may have more escapes than a stack is deep', () => {
   const value = { text: '\n'.repeat(10_000_000), 'a"b': 1 };
   expect(parseJson(JSON.stringify(value))).toEqual(value);
+});
+
+describe('ATT-B12 nesting is counted', () => {
+  test.each([10, 150, 300, 5_000, 50_000])('of %s levels', (depth) => {
+    const list = JSON.parse(`${'['.repeat(depth)}1${']'.repeat(depth)}`) as unknown;
+    for (const value of [nested(depth), list, [0, list, 'x']]) {
+      const levels = Array.isArray(value) && value.length > 1 ? depth + 1 : depth;
+      expect([isNestedDeeper(value, levels), isNestedDeeper(value, levels - 1)]).toEqual([false, true]);
+    }
+    expect(isNestedDeeper(nested(depth), MAX_JSON_DEPTH)).toBe(depth > MAX_JSON_DEPTH);
+  });
+
+  test('also of what is no object, is shared many times, or stands in itself', () => {
+    expect([isNestedDeeper('x', 0), isNestedDeeper(null, 0), isNestedDeeper({}, 0)]).toEqual([false, false, true]);
+    let shared: unknown = 1;
+    for (let level = 0; level < 100; level++) shared = [shared, shared];
+    expect([isNestedDeeper(shared, 100), isNestedDeeper(shared, 99)]).toEqual([false, true]);
+    expect(isNestedDeeper(cycle, MAX_JSON_DEPTH)).toBe(true);
+  });
+
+  test.each([10, 300, 5_000, 50_000])('for nothing where names with escapes stand %s levels deep', (depth) => {
+    const text = `${'{"\\u0061":{"b":1,"c":'.repeat(depth)}1${'}}'.repeat(depth)}`;
+    let value = parseJson(text) as Record<string, Record<string, unknown>>;
+    for (let level = 0; level < depth; level++) {
+      const [[name, inner]] = Object.entries(value) as [[string, Record<string, unknown>]];
+      if (name !== 'a' || Object.keys(inner).join() !== 'b,c') throw new Error(`level ${level}: ${name}`);
+      value = inner.c as typeof value;
+    }
+    expect(value).toBe(1);
+  });
 });

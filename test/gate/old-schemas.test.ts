@@ -277,11 +277,40 @@ describe('a check that is compiled', () => {
     expect(() => compileSchema({ $ref: '#/nowhere' })).toThrow(bad);
   });
 
-  test('ends where a value is nested without end', () => {
-    const list: JsonSchema = { type: 'object', properties: { of: { $ref: '#' } } };
-    let deep: object = {};
-    for (let n = 0; n < 50_000; n++) deep = { of: deep };
-    expect(fitsSchema(list, deep)).toBe(false);
-    expect(validateArgs({ inputSchema: list }, deep)).toMatchObject({ ok: false });
+  test.each([10, 150, 300, 5_000, 50_000])(
+    'ATT-B12 of a value %s levels deep is a yes only where it can be told',
+    (depth) => {
+      const list: JsonSchema = { type: 'object', properties: { of: { $ref: '#' } } };
+      const deep = nested(depth - 1, {}, (of) => ({ of }));
+      expect(fitsSchema(list, deep)).toBe(depth <= 200);
+      expect(validateArgs({ inputSchema: list }, deep)).toMatchObject({ ok: depth <= 200 });
+      const fits = compilePredicate(list);
+      if (depth <= 200) expect(fits(deep)).toBe(true);
+      else expect(() => fits(deep)).toThrow('would go too deep');
+    },
+  );
+
+  test.each([10, 150, 300, 5_000, 50_000])('ATT-B12 by a schema %s members deep is refused by its depth', (depth) => {
+    const schema = nested(depth, { type: 'string' }, (a) => ({ type: 'object', properties: { a } }));
+    const said = depth < 200 ? 'fits' : 'the schema is nested deeper than 400 levels';
+    for (const compile of [compileSchema, compilePredicate]) {
+      const outcome = () => (compile(schema)(nested(Math.min(depth, 199), 'x', (a) => ({ a }))) ? 'fits' : 'does not');
+      if (said === 'fits') expect(outcome()).toBe(said);
+      else expect(outcome).toThrow(said);
+    }
+  });
+
+  test.each([10, 300, 5_000])('ATT-B12 by a chain of %s references comes to an end', (length) => {
+    const $defs = Object.fromEntries(Array.from({ length }, (_, n) => [`d${n}`, { $ref: `#/$defs/d${n + 1}` }]));
+    const schema = { $ref: '#/$defs/d0', $defs: { ...$defs, [`d${length}`]: { type: 'string' } } };
+    const told = () => [fitsSchema(schema, 'x'), fitsSchema(schema, 1)];
+    if (length < 5_000) expect(told()).toEqual([true, false]);
+    else expect(told).toThrow('too large');
   });
 });
+
+function nested(depth: number, inner: unknown, around: (value: unknown) => JsonSchema): JsonSchema {
+  let value = inner;
+  for (let level = 0; level < depth; level++) value = around(value);
+  return value as JsonSchema;
+}

@@ -3,7 +3,7 @@ import { mcpToolset } from '../../src/adapters/tools/mcp.ts';
 import { allowAll, createHost, LlmAgent } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { ofType, say } from '../host/kit.ts';
-import type { RawTool } from './raw-server.ts';
+import type { Behaviour, RawTool } from './raw-server.ts';
 import { RawServer } from './raw-server.ts';
 
 const pay: RawTool = { name: 'pay', description: 'Pays.', inputSchema: { type: 'object' } };
@@ -104,23 +104,65 @@ test.each([
   expect(warnings).toEqual([expect.stringContaining('is left out: its name')]);
 });
 
-test('ATT-B12 sibling: a schema that is nested without end costs the others nothing', async () => {
+/** Answers one request with JSON text, which no object need be made of. */
+const writes =
+  (result: string): Behaviour =>
+  (response, { id }) =>
+    void response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(`{"jsonrpc":"2.0","id":${id},"result":${result}}`);
+
+const nestedText = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+
+test.each([
+  [10, undefined],
+  [150, 'schema is nested deeper than 200 levels'],
+  [300, 'its schemas are nested too deeply'],
+  [5_000, 'its schemas are nested too deeply'],
+  [50_000, 'its schemas are nested too deeply'],
+])('ATT-B12 sibling: a schema of %s members in one another costs the others nothing', async (depth, why) => {
   await using server = await RawServer.start();
-  const depth = 50_000;
   const text = `{"type":"object","properties":${'{"a":{"properties":'.repeat(depth)}{}${'}}'.repeat(depth)}}`;
-  server.lists = [
-    (response, { id }) =>
-      void response
-        .writeHead(200, { 'content-type': 'application/json' })
-        .end(
-          `{"jsonrpc":"2.0","id":${id},"result":{"tools":[{"name":"odd","inputSchema":${text}},${JSON.stringify(pay)}]}}`,
-        ),
-  ];
+  server.lists = [writes(`{"tools":[{"name":"odd","inputSchema":${text}},${JSON.stringify(pay)}]}`)];
   const warnings: string[] = [];
   await using toolset = mcpToolset({ url: server.url, name: 'raw', warn: (told) => warnings.push(told) });
-  expect((await toolset.tools()).map((tool) => tool.name)).toEqual(['pay']);
-  expect(warnings).toEqual(['raw: its tool odd is left out: its schemas are nested too deeply']);
+  const listed = (await toolset.tools()).map((tool) => tool.name);
+  expect(listed).toEqual(why === undefined ? ['odd', 'pay'] : ['pay']);
+  expect(warnings).toEqual(
+    why === undefined ? [] : [expect.stringMatching(new RegExp(`^raw: its tool odd is left out: .*${why}`))],
+  );
 });
+
+test.each([10, 150, 300, 5_000, 50_000])(
+  'ATT-B12 sibling: what is said %s levels deep beside the schema of a tool costs the others nothing',
+  async (depth) => {
+    await using server = await RawServer.start();
+    const deep = nestedText(depth);
+    const odd = `{"name":"odd","inputSchema":{"type":"object"},"_meta":${deep}}`;
+    server.lists = [writes(`{"tools":[${odd},${JSON.stringify(pay)}],"_meta":${deep},"more":${deep}}`)];
+    await using toolset = mcpToolset({ url: server.url, name: 'raw', warn: () => {} });
+    expect((await toolset.tools()).map((tool) => tool.name)).toEqual(depth < 400 ? ['odd', 'pay'] : ['pay']);
+  },
+);
+
+test.each([10, 150, 300, 5_000, 50_000])(
+  'ATT-B12 sibling: of a result that is nested %s levels deep what can be read is there',
+  async (depth) => {
+    await using server = await RawServer.start();
+    const deep = nestedText(depth);
+    server.behaviours = [
+      writes(
+        `{"content":[{"type":"text","text":"done"},{"type":"text","text":"well","_meta":${deep}}],"structuredContent":${deep},"_meta":${deep}}`,
+      ),
+    ];
+    await using toolset = mcpToolset({ url: server.url, name: 'raw' });
+    await toolset.tools();
+    const call = { callId: 'c', name: 'pay', args: {} };
+    const result = await toolset.execute(call, AbortSignal.timeout(30_000));
+    const cut = depth <= 200 ? deep : nestedText(200).replace('1', '"[Too deep]"');
+    expect(result).toMatchObject({ content: [{ text: 'done' }, { text: 'well' }], structuredContent: JSON.parse(cut) });
+  },
+);
 
 test.each([
   { description: 'x'.repeat(100_001) },

@@ -9,6 +9,26 @@ export const MAX_JSON_DEPTH = 200;
 /** Canonical text is taken of whole events too, which hold accepted values some levels down. */
 const MAX_CANONICAL_DEPTH = 2 * MAX_JSON_DEPTH;
 
+/**
+ * Whether lists and objects stand in one another on more than `max` levels. Counted level by level without recursion:
+ * what a stack that runs over does is not the same each time, and it may run over in somebody else's code.
+ */
+export function isNestedDeeper(value: unknown, max: number): boolean {
+  let level: Iterable<unknown> = [value];
+  for (let depth = 0; ; depth++) {
+    // Each object once on a level: what is shared would else be counted as often as it is reached.
+    const nodes = new Set<object>();
+    for (const member of level) if (typeof member === 'object' && member !== null) nodes.add(member);
+    if (nodes.size === 0) return false;
+    if (depth === max) return true;
+    level = membersOf(nodes);
+  }
+}
+
+function* membersOf(nodes: Iterable<object>): Iterable<unknown> {
+  for (const node of nodes) yield* Array.isArray(node) ? node : Object.values(node);
+}
+
 /** Keys and indexes from the outermost value to the one at hand; the first names the value itself. */
 type Path = [name: string, ...(string | number)[]];
 
@@ -180,15 +200,26 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const WHITE_SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
+/** In place: it was parsed just now. With a list of its own rather than recursion: nobody has counted its levels. */
 function renamed(value: unknown, mark: string, names: readonly string[]): unknown {
-  if (Array.isArray(value)) return value.map((item) => renamed(item, mark, names));
-  if (typeof value !== 'object' || value === null) return value;
-  const result: Record<string, unknown> = {};
-  for (const [key, member] of Object.entries(value)) {
-    const name = key.startsWith(mark) ? (names[Number(key.slice(mark.length))] ?? key) : key;
-    setOwn(result, name, renamed(member, mark, names));
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const node = open.pop();
+    if (typeof node !== 'object' || node === null) continue;
+    if (!Array.isArray(node)) renameMembers(node as Record<string, unknown>, mark, names);
+    for (const member of Object.values(node)) if (typeof member === 'object') open.push(member);
   }
-  return result;
+  return value;
+}
+
+function renameMembers(node: Record<string, unknown>, mark: string, names: readonly string[]): void {
+  const members = Object.entries(node);
+  if (!members.some(([key]) => key.startsWith(mark))) return;
+  // All of them, so that they stay in their order.
+  for (const [key] of members) delete node[key];
+  for (const [key, member] of members) {
+    setOwn(node, key.startsWith(mark) ? (names[Number(key.slice(mark.length))] ?? key) : key, member);
+  }
 }
 
 /**

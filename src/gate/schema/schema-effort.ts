@@ -17,6 +17,8 @@ function areScalars(items: unknown): boolean {
 /** Pairs of a schema and a value that are counted one by one; with references each is looked up. */
 const MAX_COUNTED = 500_000;
 const MAX_LOOKED_UP = 100_000;
+/** References and parts below one another at one value or in it; the evaluation needs a stack as deep. */
+const MAX_PATH = 1000;
 /** Steps that counting one pair costs. */
 const STEPS_OF_PAIR = 5;
 
@@ -41,7 +43,7 @@ export class SchemaEffort {
     this.#root = root;
     const refs = new SchemaRefs(root);
     this.#counting = { refs, weights: new Map(), defaults: new SchemaDefaults(root), keepsMembers: false };
-    this.#whole = this.#expanded(root, new Map());
+    this.#whole = this.#expanded(root);
   }
 
   /** Keywords and their members in all. */
@@ -63,21 +65,43 @@ export class SchemaEffort {
     return steps;
   }
 
-  /** Visits what can be reached from the root: nothing else is evaluated. */
-  #expanded(node: JsonSchema, known: Map<JsonSchema, number>): number {
-    const before = known.get(node);
-    if (before !== undefined) return before;
+  /** Visits what can be reached from the root: nothing else is evaluated. References may make a path of any length. */
+  #expanded(root: JsonSchema): number {
+    const known = new Map<JsonSchema, number>();
+    const path: Visited[] = [this.#visited(root, known)];
+    for (;;) {
+      const at = path.at(-1) as Visited;
+      const part = at.parts.pop();
+      const before = part === undefined ? undefined : known.get(part);
+      if (before !== undefined) at.sum += before;
+      else if (part !== undefined) path.push(this.#visited(part, known));
+      else {
+        path.pop();
+        known.set(at.node, at.sum);
+        const above = path.at(-1);
+        if (!above) return at.sum;
+        above.sum += at.sum;
+      }
+    }
+  }
+
+  #visited(node: JsonSchema, known: Map<JsonSchema, number>): Visited {
+    // Whoever meets it on the way is a schema that contains itself.
     known.set(node, Infinity);
     const weight = weightOf(node);
     this.#counting.weights.set(node, weight);
     this.#comparesItems ||= node.uniqueItems === true;
     this.#counting.keepsMembers ||= node.unevaluatedProperties !== undefined || node.unevaluatedItems !== undefined;
-    let sum = weight;
-    for (const part of [...partsOf(node), ...(this.#counting.refs.of(node) ?? [])]) sum += this.#expanded(part, known);
-    if (this.#counting.refs.of(node) === undefined) sum = Infinity;
-    known.set(node, sum);
-    return sum;
+    const targets = this.#counting.refs.of(node);
+    return { node, parts: [...partsOf(node), ...(targets ?? [])], sum: targets ? weight : Infinity };
   }
+}
+
+/** A schema on the way, what of it is not visited yet, and what it has come to. */
+interface Visited {
+  readonly node: JsonSchema;
+  readonly parts: JsonSchema[];
+  sum: number;
 }
 
 interface Counting {
@@ -92,6 +116,8 @@ class Count {
   readonly #all: Counting;
   readonly #known = new Map<JsonSchema, Map<unknown, number>>();
   counted = 0;
+  /** Of the pair at hand. */
+  #path = 0;
 
   constructor(all: Counting) {
     this.#all = all;
@@ -99,6 +125,14 @@ class Count {
 
   of(schema: unknown, value: unknown): number {
     if (!isSchemaObject(schema)) return 1;
+    if (this.#path >= MAX_PATH) return Infinity;
+    this.#path++;
+    const sum = this.#counted(schema, value);
+    this.#path--;
+    return sum;
+  }
+
+  #counted(schema: JsonSchema, value: unknown): number {
     // Without references a schema is met once at a value.
     if (!this.#all.refs.exist) return ++this.counted > MAX_COUNTED ? Infinity : this.#at(schema, value);
     let known = this.#known.get(schema);

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import type { JsonSchema } from '../../contracts/index.ts';
-import { CoxswainError, copyJson, messageOf } from '../../contracts/index.ts';
+import { CoxswainError, copyJson, isNestedDeeper, MAX_JSON_DEPTH, messageOf } from '../../contracts/index.ts';
 import { boundedTest, faultOfPattern, MAX_PATTERN_INPUT, spend, Undecided, withEffort } from '../pattern/index.ts';
 import { everyObject, walkSchema } from './dialect.ts';
 import type { ErrorObject } from './error-object.ts';
@@ -30,6 +30,8 @@ const ROUGHLY = 100;
 const MAX_SCHEMA = 10_000;
 /** Values in a schema, data included. */
 const MAX_SCHEMA_SIZE = 10 * MAX_SCHEMA;
+/** Levels of a schema: it takes two to say what one level of a value is. */
+const MAX_SCHEMA_DEPTH = 2 * MAX_JSON_DEPTH;
 /** For each keyword: it takes tens of microseconds. */
 const STEPS_TO_COMPILE = 250;
 
@@ -110,6 +112,8 @@ function compileWith(shared: Shared, schema: JsonSchema): ValidateFunction {
     if ('$async' in validate) throw new Error('asynchronous schemas are not supported');
     return validate;
   } catch (error) {
+    // What it has kept of one that it did not get to the end of is nobody's.
+    delete shared.ajv;
     throw new CoxswainError('INVALID_ARGUMENT', 'E_SCHEMA', messageOf(error), { cause: error });
   }
 }
@@ -182,7 +186,8 @@ function sharedCheck(schema: JsonSchema): SchemaCheck {
 /** Undefined for what is too large or no JSON: it says so when it is compiled. */
 function copyOf(schema: JsonSchema): JsonSchema | undefined {
   try {
-    return valueSize(schema) > MAX_SCHEMA_SIZE ? undefined : copyJson(schema);
+    if (isNestedDeeper(schema, MAX_SCHEMA_DEPTH) || valueSize(schema) > MAX_SCHEMA_SIZE) return undefined;
+    return copyJson(schema, 'schema', MAX_SCHEMA_DEPTH);
   } catch {
     return undefined;
   }
@@ -195,7 +200,7 @@ function boundedCheck(schema: JsonSchema): SchemaCheck {
   let quick: ValidateFunction | undefined;
   let used = full;
   const check = (value: unknown) =>
-    bounded(() => {
+    bounded(value, () => {
       const steps = effort.of(value, MAX_FOR_ALL_ERRORS);
       if (isTooMuch(steps, value)) throw new Undecided('checking it against its schema would take too long');
       const isMuch = steps > MAX_FOR_ALL_ERRORS && steps > MAX_EACH * valueSize(value);
@@ -208,22 +213,29 @@ function boundedCheck(schema: JsonSchema): SchemaCheck {
   return Object.defineProperty(check, 'errors', { get: () => used.errors ?? [] }) as unknown as SchemaCheck;
 }
 
-/** Nothing is begun where nothing is left, and a schema that is nested without end says nothing. */
-function bounded(evaluate: () => boolean): boolean {
+/** Nothing is begun where nothing is left, or where a value is nested without end. */
+function bounded(value: unknown, evaluate: () => boolean): boolean {
+  if (isNestedDeeper(value, MAX_JSON_DEPTH)) throw new Undecided('checking it against its schema would go too deep');
   try {
     return withEffort(() => {
       spend(1);
       return evaluate();
     });
   } catch (error) {
-    if (error instanceof RangeError) throw new Undecided('checking it against its schema would go too deep');
-    throw error;
+    if (error instanceof Undecided || error instanceof CoxswainError) throw error;
+    // Code that is made of a schema has no other reason to throw than its stack, whatever the error is then.
+    throw new Undecided('checking it against its schema would go too deep');
   }
 }
 
 const isTooMuch = (steps: number, value: unknown): boolean => steps > MAX_EFFORT && steps > MAX_EACH * valueSize(value);
 
 function effortOf(schema: JsonSchema): SchemaEffort {
+  // Before anything walks it.
+  if (isNestedDeeper(schema, MAX_SCHEMA_DEPTH)) {
+    const message = `the schema is nested deeper than ${MAX_SCHEMA_DEPTH} levels`;
+    throw new CoxswainError('INVALID_ARGUMENT', 'E_SCHEMA', message);
+  }
   // Also what is not evaluated is read, and defaults are written into what is made of it.
   if (valueSize(schema) <= MAX_SCHEMA_SIZE) {
     const effort = new SchemaEffort(schema);
@@ -260,15 +272,15 @@ const forPredicates: Shared = {
  *   a pattern with references to its groups, or `format`, which is not checked
  */
 export function compilePredicate(schema: JsonSchema): (value: unknown) => boolean {
+  const effort = effortOf(schema);
   walkSchema(schema, (node) => {
     if (node.format !== undefined) {
       throw new CoxswainError('INVALID_ARGUMENT', 'E_SCHEMA', '"format" is not checked; use "pattern"');
     }
   });
-  const effort = effortOf(schema);
   const validate = compileWith(forPredicates, schema);
   return (value) =>
-    bounded(() => {
+    bounded(value, () => {
       const steps = effort.of(value, ROUGHLY);
       if (isTooMuch(steps, value)) throw new Undecided('testing a condition would take too long');
       spend(steps);

@@ -1,5 +1,7 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { isObject } from '../../../../base/index.ts';
+import { isNestedDeeper, MAX_JSON_DEPTH } from '../../../../contracts/index.ts';
+import { toJsonValue } from '../../../../gate/index.ts';
 import type { Reading } from './listed.ts';
 import { readListed } from './listed.ts';
 import type { Members } from './nulls.ts';
@@ -11,11 +13,15 @@ import { dropNulls, dropNullsWithin, isBefore2026 } from './nulls.ts';
  */
 export function readLeniently(message: JSONRPCMessage, reading: Reading): void {
   if ('method' in message) {
-    if (isObject(message.params)) dropNulls(message.params);
+    if (!isObject(message.params)) return;
+    cutDeep(message.params);
+    dropNulls(message.params);
     return;
   }
+  if ('error' in message) cutDeep(message.error as unknown as Members);
   if (!('result' in message) || !isObject(message.result)) return;
   const result: Members = message.result;
+  cutDeep(result);
   // From 2026 on null is a structured answer like any other.
   const { structuredContent } = result;
   dropNulls(result);
@@ -37,4 +43,12 @@ function readable(block: unknown, { specTypeSchemas }: Reading['sdk']): unknown 
   const type =
     isObject(block) && typeof block.type === 'string' ? `of type ${JSON.stringify(block.type)}` : 'of no type';
   return { type: 'text', text: `[a part ${type} was left out: it is not one that is understood here]` };
+}
+
+/** What is nested without end is cut before anything walks it. A list of tools is measured tool by tool. */
+function cutDeep(members: Members): void {
+  for (const [name, value] of Object.entries(members)) {
+    if (name === 'tools' && Array.isArray(value)) continue;
+    if (isNestedDeeper(value, MAX_JSON_DEPTH)) members[name] = toJsonValue(value);
+  }
 }

@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/client';
 import { isObject } from '../../../../base/index.ts';
-import { canonicalJson } from '../../../../contracts/index.ts';
+import { canonicalJson, isNestedDeeper, MAX_JSON_DEPTH } from '../../../../contracts/index.ts';
 import { dropNulls, isBefore2026 } from './nulls.ts';
 import { mendSchema } from './schema.ts';
 import type { McpSdk } from './sdk.ts';
@@ -19,6 +19,8 @@ export interface Reading {
 const MAX_PAGES = 256;
 /** Tools that one list may have: each is compiled, and goes to a model with every request. */
 const MAX_TOOLS = 2_000;
+/** Levels of a tool, of which schemas take two to say what one level of a value is. */
+const MAX_LEVELS = 2 * MAX_JSON_DEPTH;
 /** Characters of a name in a warning. */
 const MAX_CALLED = 200;
 
@@ -73,16 +75,13 @@ export function readListed(result: { tools: unknown[]; nextCursor?: unknown }, r
 /** Why a tool cannot be looked at; undefined: it was, and is as it was meant. */
 function mend(tool: unknown): string | undefined {
   if (!isObject(tool)) return undefined;
+  // Before anything walks it: what an overflow of the stack throws, and where, is not the same each time.
+  if (isNestedDeeper(tool, MAX_LEVELS)) return 'its schemas are nested too deeply';
   dropNulls(tool);
   for (const member of ['annotations', 'execution', '_meta']) if (isObject(tool[member])) dropNulls(tool[member]);
-  try {
-    mendSchema(tool.inputSchema);
-    mendSchema(tool.outputSchema);
-    return undefined;
-  } catch (error) {
-    if (error instanceof RangeError) return 'its schemas are nested too deeply';
-    throw error;
-  }
+  mendSchema(tool.inputSchema);
+  mendSchema(tool.outputSchema);
+  return undefined;
 }
 
 function faultOf(tool: Partial<Tool> | null, { specTypeSchemas }: McpSdk, isOlder: boolean): string | undefined {
