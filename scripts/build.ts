@@ -7,10 +7,11 @@ import { ZodFirstPartyTypeKind } from 'zod/v3';
 /**
  * Makes `dist` of `src`: one file for each entry of package.json, and chunks for what entries share, so that there is
  * one copy of everything and an import opens a dozen files. What `src` loads when it is needed stays a file of its own.
- * The declarations are tsc's. `node scripts/build.ts [folder]`; default `dist`.
+ * The declarations are tsc's. `node scripts/build.ts [folder [name=file …]]`; default `dist`. Further files become entries,
+ * and share what they import with the others.
  */
 const root = join(import.meta.dirname, '..');
-const [dist = join(root, 'dist')] = process.argv.slice(2);
+const [dist = join(root, 'dist'), ...further] = process.argv.slice(2);
 const { exports, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   exports: Record<string, string | Record<string, string>>;
   bin: { coxswain: string };
@@ -19,7 +20,10 @@ const { exports, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'ut
 const targets = Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [] : Object.values(entry)));
 const code = new Set([...targets.filter((target) => target.endsWith('.js')), bin.coxswain]);
 const names = [...code].map((target) => /^(?:\.\/)?dist\/(.+)\.js$/.exec(target)?.[1] ?? target);
-const input = Object.fromEntries(names.map((name) => [name, join(root, 'src', `${name}.ts`)]));
+const input = Object.fromEntries([
+  ...names.map((name) => [name, join(root, 'src', `${name}.ts`)]),
+  ...further.map((word) => word.split('=')),
+]);
 
 /**
  * Packages whose code goes into `dist`: they are needed at once in places that cannot wait, and later than at import, which

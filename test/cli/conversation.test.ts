@@ -79,7 +79,7 @@ describe.skipIf(missing !== undefined)(title, () => {
       'chatter',
       'say not yet',
     ]);
-    expect(screen).toMatch(new RegExp(`^come back: .* run .*puppet\\.ts --session ${session}$`, 'm'));
+    expect(screen).toMatch(new RegExp(`^come back: .* run .*puppet\\.js --session ${session}$`, 'm'));
   });
 
   test('NEW-T3 a question that is left stays, is shown and answered later; NEW-T4 commands; NEW-T5 the greeting', async () => {
@@ -183,13 +183,13 @@ test('NEW-T6 without prompt and terminal the example is run, and what it asks is
   const { code, stderr } = await place.run(['run', workspaceAgent, '--demo', '--workspace', place.files]);
   expect(code).toBe(4);
   expect(stderr).toContain(`this runs an example, "${mainJob}"`);
-  expect(stderr).toMatch(/^ {2}approve {2}npx node \S+ approvals approve /m);
+  expect(stderr).toMatch(/^ {2}approve {2}npx coxswain approvals approve /m);
   const answer = ['approvals', 'approve', requestIn(stderr), '--agent', workspaceAgent, '--workspace', place.files];
   expect((await place.run(answer)).code).toBe(0);
   expect(existsSync(join(place.files, 'todo.md'))).toBe(true);
   const plain = await place.run(['run', puppet]);
   expect([plain.code, plain.stderr]).toEqual([
     2,
-    expect.stringMatching(/E_USAGE there is no prompt: .*run .*puppet\.ts "/),
+    expect.stringMatching(/E_USAGE there is no prompt: .*run .*puppet\.js "/),
   ]);
 });

@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentEvent } from '../../src/contracts/index.ts';
 import { agentEvent, agentEventTypes } from '../../src/contracts/schemas/index.ts';
+import { built } from '../packed.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-export const cli = join(root, 'src', 'cli.ts');
+export const cli = built('cli.js');
 export const workspaceAgent = join(root, 'examples', 'workspace', 'agent.ts');
-export const puppet = join(import.meta.dirname, 'agents', 'puppet.ts');
+export const puppet = built('puppet.js');
 export const mainJob = 'find every TODO and write them to todo.md';
 
 export interface Result {

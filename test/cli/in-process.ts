@@ -4,7 +4,7 @@ import { reportError } from '../../src/cli/terminal/errors.ts';
 import { Interrupts } from '../../src/cli/terminal/signals.ts';
 import type { Result } from './coxswain.ts';
 
-/** The command line in this process: for commands that need no process of their own, each of which costs a second. */
+/** The command line in this process: for commands that need no process of their own. */
 export async function command(args: readonly string[]): Promise<Result> {
   const said = { stdout: '', stderr: '' };
   const spies = (['stdout', 'stderr'] as const).map((stream) =>

@@ -1,6 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { chooseModel, modelUse } from '../../src/cli/workspace/model.ts';
 import type { AgentModule } from '../../src/embed/index.ts';
@@ -8,7 +7,6 @@ import { fromAgent, LlmAgent, SequentialAgent } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { openaiChat } from '../adapters/models/providers.ts';
 import { FakeProvider } from '../adapters/models/server.ts';
-import { root } from '../structure/source.ts';
 import { Place, puppet, workspaceAgent } from './coxswain.ts';
 
 const key = 'sk-0123456789abcdef';
@@ -120,10 +118,9 @@ describe('the command', () => {
   });
 
   test('asks the model of the environment where a module has none', async () => {
-    const index = JSON.stringify(pathToFileURL(join(root, 'src', 'index.ts')).href);
     mkdirSync(join(place.path, 'agents'));
     const file = join(place.path, 'agents', 'plain.mjs');
-    writeFileSync(file, `import { LlmAgent } from ${index}; export const agent = new LlmAgent({ name: 'plain' });`);
+    writeFileSync(file, `import { LlmAgent } from 'coxswain'; export const agent = new LlmAgent({ name: 'plain' });`);
     const env = { OPENAI_BASE_URL: fake.url, OPENAI_API_KEY: key, COXSWAIN_MODEL: 'llama' };
     const { code, stdout, stderr } = await place.run(['run', file, 'hi', '--store', 'memory:'], { env });
     expect([code, stdout]).toEqual([0, 'from the server\n']);

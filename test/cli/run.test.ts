@@ -74,7 +74,7 @@ describe('the main job', () => {
     expect(again.code).toBe(4);
     expect(requestIn(again.stderr).replaceAll("'", '')).toBe(request);
 
-    const command = found(first.stderr, /^ {2}approve {2}npx node \S+ (.+)$/m);
+    const command = found(first.stderr, /^ {2}approve {2}npx coxswain (.+)$/m);
     const words = command.split(' ').map((word) => word.replaceAll("'", ''));
     const approved = await place.run(words);
     expect(approved.code).toBe(0);

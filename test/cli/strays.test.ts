@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { built } from '../packed.ts';
 import { all, client } from '../websocket/kit.ts';
 import { Place } from './coxswain.ts';
 
-const module = join(import.meta.dirname, '..', 'mcp', 'cli-agent.ts');
+const module = built('mcp-agent.js');
 const prompt = 'call stray {}';
 
 describe('ATT-B10 a promise that a tool lets go of is rejected', () => {

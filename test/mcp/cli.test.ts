@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { settleAt, stateKey } from '../../src/cli/commands/mcp.ts';
 import { cleanEnv, cli, found, noTerminal, onTerminal, Place } from '../cli/coxswain.ts';
+import { built } from '../packed.ts';
 import type { Leg } from './clients.ts';
 import { connect, textOf } from './clients.ts';
 
-const module = join(import.meta.dirname, 'cli-agent.ts');
+const module = built('mcp-agent.js');
 const pay = { prompt: 'call pay {"amount": 5}' };
 
 const ledgerOf = (place: Place) => readFileSync(join(place.desk, 'ledger.txt'), 'utf8');
@@ -103,8 +104,8 @@ test('a client that cannot be asked is told the command that settles it, and the
   const result = await client.call('puppet', pay);
   expect(result.isError).toBe(true);
   const folder = realpathSync(place.path);
-  expect(textOf(result)).toContain(`settled by a person: cd ${folder} && npx node `);
-  const words = found(textOf(result), /settled by a person: cd \S+ && npx node \S+ (.+)$/m)
+  expect(textOf(result)).toContain(`settled by a person: cd ${folder} && npx coxswain `);
+  const words = found(textOf(result), /settled by a person: cd \S+ && npx coxswain (.+)$/m)
     .replaceAll("'", '')
     .split(' ');
   const { code, stdout } = await place.run(words);

@@ -1,14 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Place } from '../cli/coxswain.ts';
+import { Place, puppet } from '../cli/coxswain.ts';
 import { connect, textOf } from './clients.ts';
-
-const module = join(import.meta.dirname, '..', 'cli', 'agents', 'puppet.ts');
 
 test('coxswain serve --mcp: the same agent for MCP clients, for whoever has the token', async () => {
   using place = new Place();
-  const args = ['serve', module, '--port', '0', '--mcp', '0', '--workspace', place.desk];
+  const args = ['serve', puppet, '--port', '0', '--mcp', '0', '--workspace', place.desk];
   const running = place.start(args);
   await running.shows('\n');
   const { mcp, tokenFile } = JSON.parse(running.stdout.split('\n')[0] ?? '') as { mcp: string; tokenFile: string };
