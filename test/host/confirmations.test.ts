@@ -13,6 +13,43 @@ function shop() {
   return host;
 }
 
+describe('ATK2-01 what somebody has confirmed is that call', () => {
+  /** `look` asks first, and then calls `wipe` behind itself, which asks first as well. */
+  async function confirmed(payload: unknown) {
+    const seen: unknown[] = [];
+    const asks = (name: string, then: () => unknown) =>
+      tool(
+        name,
+        (_, context) => {
+          seen.push([name, context?.confirmation]);
+          return context?.confirmation ? then() : context?.requestConfirmation({ hint: `${name}?`, payload });
+        },
+        { makesTailCalls: true },
+      );
+    const look = asks('look', () => ({ content: [], tailCalls: [{ name: 'wipe', args: {} }] }));
+    const { host } = hostOf(bot([{ calls: [['look']] }, 'done']), {
+      tools: [look, asks('wipe', () => 'wiped')],
+      policy: policyOf({}),
+    });
+    const session = await host.open('bot');
+    await say(session, 'go');
+    await session.respond((await only(session)).requestId, { kind: 'approve' });
+    const { look: came } = results(await say(session, { kind: 'continue' }));
+    await host.close();
+    return { seen, came };
+  }
+
+  test.each([undefined, { secret: 1 }])('and none that it calls behind itself; payload %j', async (payload) => {
+    const { seen, came } = await confirmed(payload);
+    expect(seen).toEqual([
+      ['look', undefined],
+      ['look', { confirmed: true, ...(payload ? { payload } : {}) }],
+      ['wipe', undefined],
+    ]);
+    expect(came).toContain('denied: wipe asks for confirmation');
+  });
+});
+
 type End = (session: Session, host: AgentHost) => Promise<unknown>;
 
 const ends: [string, End][] = [

@@ -8,7 +8,7 @@ import type {
 } from '../../contracts/index.ts';
 import { canonicalJson, copyJson, deepFreeze, messageOf } from '../../contracts/index.ts';
 import type { Question } from '../questions/index.ts';
-import { obligationsIn, sooner } from '../questions/index.ts';
+import { obligationsIn, orApprovers, sooner } from '../questions/index.ts';
 import { errorResult, normaliseReturn } from '../result/index.ts';
 import { validatedInTime } from '../schema/index.ts';
 import { policyAskedWith, requestOf } from './asked-with.ts';
@@ -255,14 +255,17 @@ export function policyRequest(call: GateCall, args: Record<string, unknown>, rul
   );
 }
 
-/** What policy says to a call with these arguments. */
+/** What policy says to a call with these arguments, with those who answer where it asks and names nobody. */
 export function policyOn(
   call: GateCall,
   args: Record<string, unknown>,
   rules: GateRules,
 ): CheckedDecision | Promise<CheckedDecision> {
-  const { policy, policyTimeoutMs: timeoutMs, signal } = rules;
-  return evaluatePolicy(policy, policyRequest(call, args, rules), { timeoutMs, signal });
+  const { policy, policyTimeoutMs: timeoutMs, signal, approvers } = rules;
+  const said = evaluatePolicy(policy, policyRequest(call, args, rules), { timeoutMs, signal });
+  if (!approvers) return said;
+  const named = (each: CheckedDecision) => (each.outcome === 'ask' ? orApprovers(each, approvers) : each);
+  return said instanceof Promise ? said.then(named) : named(said);
 }
 
 /** Of two that are as strict, the later: it is about the arguments that would run. */

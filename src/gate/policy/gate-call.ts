@@ -1,5 +1,6 @@
 import type {
   AnyAgentTool,
+  ApproverRule,
   CallInfo,
   ConfirmationRequest,
   PolicyEvaluator,
@@ -39,6 +40,8 @@ export function floorFor(
 export interface GateRules {
   policy?: PolicyEvaluator | undefined;
   policyTimeoutMs?: number | undefined;
+  /** Who answers where policy asks and names nobody. */
+  approvers?: ApproverRule | undefined;
   principal?: Principal | undefined;
   permissionMode?: string | undefined;
   /** Somebody can be asked. */

@@ -81,9 +81,12 @@ export function heldTo(question: HeldQuestion, put: PutQuestion | undefined, exp
   };
 }
 
-/** The rule that a host has for questions where policy names nobody. */
-export function orApprovers(question: HeldQuestion, approvers: ApproverRule | undefined): HeldQuestion {
-  return !question.approvers && approvers ? { ...question, approvers } : question;
+/** The rule that a host has where policy asks, or a question is put, and nobody is named. */
+export function orApprovers<T extends object>(
+  terms: T & Pick<Obligations, 'approvers'>,
+  approvers: ApproverRule | undefined,
+): T {
+  return !terms.approvers && approvers ? { ...terms, approvers } : terms;
 }
 
 /** What an open question shows of its terms; how long is said beside it. */

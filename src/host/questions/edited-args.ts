@@ -1,5 +1,5 @@
 import type { Principal } from '../../contracts/index.ts';
-import type { GateCall, HeldQuestion, Question } from '../../gate/index.ts';
+import type { GateCall, HeldQuestion } from '../../gate/index.ts';
 import {
   approversOf,
   bothRules,
@@ -47,19 +47,23 @@ export async function questionForOthers(
   rules: HostRules,
   args: Record<string, unknown>,
   voters: readonly (Principal | undefined)[],
-  redact?: readonly string[],
-): Promise<Question | undefined> {
+  asked: Pick<HeldQuestion, 'redact' | 'expiresIn' | 'expiresAt'> = {},
+): Promise<HeldQuestion | undefined> {
   const policy = await policyOn(call, args, rules);
-  const all = hidden(redact, policy.redact);
+  const all = hidden(asked.redact, policy.redact);
   const { outcome, reason, hint, ruleId } = policy;
   if (outcome !== 'ask' || !isForNamed(policy)) return undefined;
-  const question: Question = {
+  const expiresIn = sooner(asked.expiresIn, policy.expiresIn);
+  const question: HeldQuestion = {
     args,
     ...approversOf(policy),
     ...(reason === undefined ? {} : { reason }),
     ...(hint === undefined ? {} : { hint }),
     ...(ruleId === undefined ? {} : { ruleId }),
     ...(all.length > 0 ? { redact: all } : {}),
+    // It runs out when what was asked before does, or sooner.
+    ...(expiresIn === undefined ? {} : { expiresIn }),
+    ...(asked.expiresAt === undefined ? {} : { expiresAt: asked.expiresAt }),
   };
   const deciding = voters.filter((by) => mayDecide(policy, rules.principal, by));
   const isEnough = new Set(deciding.map((by) => (by ? personOf(by) : ''))).size >= yesesNeeded(policy);

@@ -329,7 +329,8 @@ export class Judge {
 
   /** Who decides, and on what grounds, whatever the arguments. */
   rulesFor(request: ReportedRequest, signal: AbortSignal | undefined): Omit<HostRules, 'validate'> {
-    return { ...this.#options.grounds(request), policyTimeoutMs: this.#options.policyTimeoutMs, signal };
+    const { policyTimeoutMs, approvers } = this.#options;
+    return { ...this.#options.grounds(request), policyTimeoutMs, approvers, signal };
   }
 
   #rules(request: ReportedRequest, hostTool: HostTool | undefined, signal: AbortSignal | undefined): HostRules {

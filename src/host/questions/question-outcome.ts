@@ -74,7 +74,8 @@ export async function questionOutcome(inquiry: Inquiry, options: QuestionOptions
   for (let n = confirmation?.first ?? 0; ; n++) {
     const requestId = questionId(call.callId, kind, n);
     const given = answers.filter((answer) => answer.requestId === requestId);
-    question = orApprovers(heldTo(question, putAs(request, requestId)), options.approvers);
+    // This host's own rule first: what was put under another one holds beside it, not in its place.
+    question = heldTo(orApprovers(question, options.approvers), putAs(request, requestId));
     // A yes is for one more run, not for the runs after that.
     if (kind === 'rerun' && given.some(({ spent }) => spent)) continue;
     const ballot = { requestId, digest, carried };
@@ -106,7 +107,7 @@ export async function questionOutcome(inquiry: Inquiry, options: QuestionOptions
     if (answer.action !== 'accept') return no(refusal(answer.reason ?? 'denied', by, answer.reason));
     const voters = answer.args ? yesesToEdited(given, { ...ballot, args: answer.args }, question, rules.principal) : [];
     const people = voters.map(({ by }) => by);
-    const others = answer.args && (await questionForOthers(call, rules, answer.args, people, question.redact));
+    const others = answer.args && (await questionForOthers(call, rules, answer.args, people, question));
     if (others) {
       carried = voters;
       await show(others);
@@ -117,7 +118,8 @@ export async function questionOutcome(inquiry: Inquiry, options: QuestionOptions
     if (since !== question && !decidingAnswer(given, ballot, since, rules.principal)) continue;
     const args = answer.args ?? (question.args === call.args ? undefined : question.args);
     const { payload, ruleId, redact } = question;
-    const isEdited = answer.args !== undefined && canonicalJson(answer.args) !== canonicalJson(question.args);
+    // Also where somebody else has edited them, and this question showed what came of that.
+    const isEdited = canonicalJson(args ?? call.args) !== canonicalJson(inquiry.question.args);
     return { kind: 'approved', approval: { by, args, reason: answer.reason, ruleId, redact, isEdited }, payload };
   }
 }

@@ -217,7 +217,9 @@ async function runEach(
     if (!isRepeatable(hostTool.descriptor.annotations) && !(await begins(decisions))) {
       return errorResult('interrupted', `interrupted: the call that asked for ${name} was settled elsewhere`);
     }
-    const outcome = await runHostTool({ ...call, callId, hostTool, decision: verdict.decision }, options, signal);
+    // What somebody has confirmed is the call before it.
+    const { confirmation: _confirmed, ...caller } = call;
+    const outcome = await runHostTool({ ...caller, callId, hostTool, decision: verdict.decision }, options, signal);
     if (outcome.kind !== 'result') return errorResult('denied', `denied: ${name} asks for confirmation`);
     const { tailCalls: _, ...own } = outcome.result;
     return own;
