@@ -1,5 +1,6 @@
 import type { Histogram, Meter, Attributes as OtelAttributes } from '@opentelemetry/api';
 import type { Attributes } from '../../contracts/index.ts';
+import { USAGE_COUNTS } from '../../contracts/index.ts';
 
 const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const AGENT_SECONDS = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6];
@@ -26,14 +27,8 @@ const MAX_VALUES = 200;
 /** All later ones, in the word of the conventions. */
 const OTHER = '_OTHER';
 
-/** By the attribute of a span that counts them. */
-const USAGE = {
-  'gen_ai.usage.input_tokens': 'gen_ai.client.inference.usage.input_tokens',
-  'gen_ai.usage.output_tokens': 'gen_ai.client.inference.usage.output_tokens',
-  'gen_ai.usage.cache_read.input_tokens': 'gen_ai.client.inference.usage.cache_read.input_tokens',
-  'gen_ai.usage.cache_write.input_tokens': 'gen_ai.client.inference.usage.cache_write.input_tokens',
-  'gen_ai.usage.reasoning.output_tokens': 'gen_ai.client.inference.usage.reasoning.output_tokens',
-} as const;
+/** The metric that adds up what an attribute of spans counts. */
+const metricOf = (attribute: string): string => attribute.replace('gen_ai.usage.', 'gen_ai.client.inference.usage.');
 
 /** The metrics of the GenAI conventions 0.1.0, with the two names that their predecessors (1.41 to 1.45) have for the same. */
 export class GenAiMetrics {
@@ -53,10 +48,10 @@ export class GenAiMetrics {
       description: 'Tokens of a call of a model',
       advice: { explicitBucketBoundaries: TOKENS },
     });
-    const usage = Object.entries(USAGE).map(
-      ([attribute, name]) =>
-        [attribute, meter.createCounter(name, { unit: '{token}', description: 'Tokens of calls of models' })] as const,
-    );
+    const usage = Object.values(USAGE_COUNTS).map((attribute) => {
+      const options = { unit: '{token}', description: 'Tokens of calls of models' };
+      return [attribute, meter.createCounter(metricOf(attribute), options)] as const;
+    });
     this.#record = {
       chat(attributes, duration, error) {
         const told = { ...picked(attributes, CLIENT), ...error };

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { UsageCount } from '../values/index.ts';
+import { usageCounts } from '../values/index.ts';
 import { approvalRequest, elicitationKind, reportedRequest } from './approvals.ts';
 import { contentPart, displayContent } from './content.ts';
 import { openEnum, record, strangerType, timestamp, withMeta } from './open.ts';
@@ -119,14 +121,12 @@ export const elicitationResponseEvent = z.looseObject({
   reason: z.string().optional(),
 });
 
-export const usage = z.looseObject({
-  inputTokens: z.number().optional(),
-  outputTokens: z.number().optional(),
-  cachedReadTokens: z.number().optional(),
-  cacheWriteTokens: z.number().optional(),
-  thoughtTokens: z.number().optional(),
-  cost: z.looseObject({ usd: z.number() }).optional(),
-});
+const counts = Object.fromEntries(usageCounts.map((name) => [name, z.number().optional()])) as Record<
+  UsageCount,
+  z.ZodOptional<z.ZodNumber>
+>;
+
+export const usage = z.looseObject({ ...counts, cost: z.looseObject({ usd: z.number() }).optional() });
 
 export const usageEvent = z.looseObject({
   ...base,

@@ -10,4 +10,5 @@ export * from './permission-modes.ts';
 export type { PolicyOutcome } from './policy-outcome.ts';
 export { POLICY_OUTCOMES, policyOutcome, withPresentWord } from './policy-outcome.ts';
 export * from './question-id.ts';
+export * from './usage-counts.ts';
 export * from './wire-codes.ts';

@@ -1,4 +1,5 @@
-import type { Usage } from '../../contracts/index.ts';
+import type { Usage, UsageCount } from '../../contracts/index.ts';
+import { usageCounts } from '../../contracts/index.ts';
 
 /** Token counts of one generation, and how it ended. */
 export interface GenerationStats {
@@ -21,25 +22,30 @@ export interface GenerationStats {
   raw?: Record<string, unknown>;
 }
 
-const COUNTS = {
-  promptTokens: 'inputTokens',
-  completionTokens: 'outputTokens',
+const NAMES = {
+  inputTokens: 'promptTokens',
+  outputTokens: 'completionTokens',
   cachedReadTokens: 'cachedReadTokens',
   cacheWriteTokens: 'cacheWriteTokens',
   thoughtTokens: 'thoughtTokens',
-} as const satisfies Partial<Record<keyof GenerationStats, keyof Usage>>;
-
-const counts = Object.entries(COUNTS) as [keyof typeof COUNTS, (typeof COUNTS)[keyof typeof COUNTS]][];
+} as const satisfies Record<UsageCount, keyof GenerationStats>;
 
 /** What a session stores of a generation's counts; undefined where there are none. */
 export function usageOfStats(stats: GenerationStats): Usage | undefined {
-  const told = counts.flatMap(([name, ours]) => (stats[name] === undefined ? [] : [[ours, stats[name]] as const]));
-  return told.length === 0 ? undefined : Object.fromEntries(told);
+  const usage: Usage = {};
+  for (const count of usageCounts) {
+    const value = stats[NAMES[count]];
+    if (value !== undefined) usage[count] = value;
+  }
+  return Object.keys(usage).length === 0 ? undefined : usage;
 }
 
 /** The counts of a session's usage as an executor reports them. */
 export function statsOfUsage(usage: Usage): GenerationStats {
-  return Object.fromEntries(
-    counts.flatMap(([name, ours]) => (usage[ours] === undefined ? [] : [[name, usage[ours]] as const])),
-  );
+  const stats: GenerationStats = {};
+  for (const count of usageCounts) {
+    const value = usage[count];
+    if (value !== undefined) stats[NAMES[count]] = value;
+  }
+  return stats;
 }

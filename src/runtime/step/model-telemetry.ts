@@ -1,3 +1,4 @@
+import { USAGE_COUNTS, usageCounts } from '../../contracts/index.ts';
 import type { AgentContext, Attributes } from '../agent/index.ts';
 import { runAttributes } from '../agent/index.ts';
 import type { Model, ModelResponse } from '../model/index.ts';
@@ -54,19 +55,12 @@ export function responseAttributes(
   { finishReason, usage = {}, model, responseId }: ModelResponse,
   firstAfterMs: number | undefined,
 ): Attributes {
-  const counts = {
-    'gen_ai.usage.input_tokens': usage.inputTokens,
-    'gen_ai.usage.output_tokens': usage.outputTokens,
-    'gen_ai.usage.cache_read.input_tokens': usage.cachedReadTokens,
-    'gen_ai.usage.cache_write.input_tokens': usage.cacheWriteTokens,
-    'gen_ai.usage.reasoning.output_tokens': usage.thoughtTokens,
-  };
-  const known = Object.entries(counts).filter((entry): entry is [string, number] => entry[1] !== undefined);
+  const counts = usageCounts.flatMap((name) => (usage[name] === undefined ? [] : [[USAGE_COUNTS[name], usage[name]]]));
   return {
     ...(finishReason === undefined ? {} : { 'gen_ai.response.finish_reasons': [finishReason] }),
     ...(!isShort(model) ? {} : { 'gen_ai.response.model': model }),
     ...(!isShort(responseId) ? {} : { 'gen_ai.response.id': responseId }),
     ...(firstAfterMs === undefined ? {} : { 'gen_ai.response.time_to_first_chunk': firstAfterMs / 1000 }),
-    ...Object.fromEntries(known),
+    ...Object.fromEntries(counts),
   };
 }

@@ -4,3 +4,4 @@ export { AcpCall } from './call.ts';
 export { blocksOf, mediaOfBlock, partOfBlock, textOfBlock } from './content.ts';
 export { inputMembers } from './same-call.ts';
 export { loadAcpSdk } from './sdk.ts';
+export { USAGE_MEMBERS } from './usage-members.ts';

@@ -1,21 +1,13 @@
 import type { PromptResponse } from '@agentclientprotocol/sdk';
 import type { Usage } from '../../../contracts/index.ts';
-import { CoxswainError } from '../../../contracts/index.ts';
-import { inputMembers } from '../calls/index.ts';
-
-const COUNTS: Readonly<Record<string, keyof Usage>> = {
-  inputTokens: 'inputTokens',
-  outputTokens: 'outputTokens',
-  thoughtTokens: 'thoughtTokens',
-  cachedReadTokens: 'cachedReadTokens',
-  cachedWriteTokens: 'cacheWriteTokens',
-};
+import { CoxswainError, usageCounts } from '../../../contracts/index.ts';
+import { inputMembers, USAGE_MEMBERS } from '../calls/index.ts';
 
 /** Tokens of a prompt, where the agent tells them: the protocol's draft has a member for them. */
 export function promptUsage(answer: PromptResponse | undefined): Usage | undefined {
   const told = inputMembers((answer as { usage?: unknown } | undefined)?.usage) ?? {};
-  const counts = Object.entries(COUNTS).flatMap(([theirs, ours]) => {
-    const count = told[theirs];
+  const counts = usageCounts.flatMap((ours) => {
+    const count = told[USAGE_MEMBERS[ours]];
     return typeof count === 'number' && Number.isFinite(count) && count > 0 ? [[ours, count]] : [];
   });
   return counts.length === 0 ? undefined : Object.fromEntries(counts);

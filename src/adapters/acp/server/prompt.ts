@@ -1,7 +1,8 @@
 import type { AgentContext, ClientCapabilities, PromptResponse } from '@agentclientprotocol/sdk';
 import type { AgentSession, ContentPart, Limits, StatusCode, Usage } from '../../../contracts/index.ts';
-import { CoxswainError } from '../../../contracts/index.ts';
+import { CoxswainError, totalTokens, usageCounts } from '../../../contracts/index.ts';
 import { StreamSummary } from '../../../session/index.ts';
+import { USAGE_MEMBERS } from '../calls/index.ts';
 import { EditorQuestions } from './questions.ts';
 import type { Showing } from './showing.ts';
 
@@ -62,17 +63,10 @@ const CANCELLED = 'the editor has cancelled';
 
 /** Tokens of the turn, where they are known; the protocol has no stable member for them yet, and editors read this one. */
 function usageOf(usage: Usage): object {
-  const { inputTokens, outputTokens, thoughtTokens, cachedReadTokens, cacheWriteTokens } = usage;
-  if (inputTokens === undefined && outputTokens === undefined) return {};
-  const known = { thoughtTokens, cachedReadTokens, cachedWriteTokens: cacheWriteTokens };
-  return {
-    usage: {
-      inputTokens: inputTokens ?? 0,
-      outputTokens: outputTokens ?? 0,
-      totalTokens: (inputTokens ?? 0) + (outputTokens ?? 0),
-      ...Object.fromEntries(Object.entries(known).filter(([, count]) => count !== undefined)),
-    },
-  };
+  if (usage.inputTokens === undefined && usage.outputTokens === undefined) return {};
+  const known = usageCounts.flatMap((name) => (usage[name] === undefined ? [] : [[USAGE_MEMBERS[name], usage[name]]]));
+  const totals = { inputTokens: 0, outputTokens: 0, totalTokens: totalTokens(usage) };
+  return { usage: { ...totals, ...Object.fromEntries(known) } };
 }
 
 function stopReasonOf(summary: StreamSummary): PromptResponse['stopReason'] {

@@ -9,6 +9,7 @@ import type { ModelResponse } from '../../../runtime/index.ts';
 import type { AnswerCounter } from '../../../session/index.ts';
 import { addUsage, charsOf } from '../../../session/index.ts';
 import type { Declarations } from '../../schema/index.ts';
+import type { Counts } from '../content/index.ts';
 import {
   bodyFailure,
   callPart,
@@ -35,8 +36,6 @@ interface Block {
   signature: string;
   citations: unknown[];
 }
-
-type Counts = Pick<Usage, 'inputTokens' | 'outputTokens' | 'cachedReadTokens' | 'cacheWriteTokens' | 'thoughtTokens'>;
 
 const MAX_PAUSES = 8;
 const knownOfCall = new Set(['type', 'id', 'name', 'input', 'caller']);

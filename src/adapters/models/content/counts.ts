@@ -1,9 +1,13 @@
-import type { Usage } from '../../../contracts/index.ts';
+import type { Usage, UsageCount } from '../../../contracts/index.ts';
 
-type Counts = Omit<Usage, 'cost'>;
+/** Tokens of an answer, as its provider counts them. */
+export type Counts = Omit<Usage, 'cost'>;
 
-/** The counts that are some; servers also send null, text and less than nothing, which would spoil every sum. */
-export function countsOf(counts: { [Key in keyof Counts]: unknown }): Counts {
+/**
+ * The counts that are some; servers also send null, text and less than nothing, which would spoil every sum. Each has to be named:
+ * one that a provider does not have is undefined.
+ */
+export function countsOf(counts: Readonly<Record<UsageCount, unknown>>): Counts {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => isCount(count)));
 }
 

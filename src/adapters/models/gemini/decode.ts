@@ -195,6 +195,7 @@ function usageOf(usage: GenerateContentResponseUsageMetadata): Usage {
     inputTokens: sumOf(promptTokenCount, toolUsePromptTokenCount),
     outputTokens: sumOf(candidatesTokenCount, thoughtsTokenCount),
     cachedReadTokens: usage.cachedContentTokenCount,
+    cacheWriteTokens: undefined,
     thoughtTokens: thoughtsTokenCount,
   });
 }
