@@ -5,7 +5,7 @@ import { handedOn, partOf, root } from '../test/structure/source.ts';
 
 /**
  * Writes what follows from the table of rooms: the linter's import rules (`biome.rooms.json`) and the list of rooms in
- * `docs/ARCHITECTURE.md`. `node scripts/generate-rooms.ts`, or `npm run rooms`.
+ * `docs/rooms.md`. `node scripts/generate-rooms.ts`, or `npm run rooms`.
  */
 
 /** Import specifiers of the fronts that a room may use, as its files write them. */
@@ -72,12 +72,12 @@ export function picture(): string {
 export function withPicture(page: string): string {
   const [before, rest] = page.split(begin);
   const after = rest?.split(end)[1];
-  if (after === undefined) throw new Error(`docs/ARCHITECTURE.md has no place for the rooms: ${begin} … ${end}`);
+  if (after === undefined) throw new Error(`docs/rooms.md has no place for the rooms: ${begin} … ${end}`);
   return `${before}${picture()}${after}`;
 }
 
 if (import.meta.main) {
-  const page = join(root, 'docs/ARCHITECTURE.md');
+  const page = join(root, 'docs/rooms.md');
   writeFileSync(join(root, 'biome.rooms.json'), lintRules());
   writeFileSync(page, withPicture(readFileSync(page, 'utf8')));
 }

@@ -98,10 +98,10 @@ describe('rooms', () => {
   });
 });
 
-test('the linter and ARCHITECTURE say what the table says: `npm run rooms` writes both', () => {
+test('the linter and docs/rooms.md say what the table says: `npm run rooms` writes both', () => {
   const read = (name: string) => readFileSync(join(root, name), 'utf8');
   expect(read('biome.rooms.json')).toBe(lintRules());
-  const page = read('docs/ARCHITECTURE.md');
+  const page = read('docs/rooms.md');
   expect(page).toBe(withPicture(page));
 });
 

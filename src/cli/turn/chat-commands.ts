@@ -1,6 +1,6 @@
-import type { ReportedRequest, RequestAnswer } from '../../contracts/index.ts';
+import type { ReportedRequest, RequestAnswer, Usage } from '../../contracts/index.ts';
 import { costOf, PERMISSION_MODES } from '../../contracts/index.ts';
-import { nearest } from '../../session/index.ts';
+import { addUsage, nearest } from '../../session/index.ts';
 import { argsWidth, questionLines } from '../questions/index.ts';
 import { argsLine, clean, lineWidth, oneLine, paint, usageError } from '../terminal/index.ts';
 import { comeBackLine, describeRequest, hostOptions, moduleTools } from '../workspace/index.ts';
@@ -206,17 +206,18 @@ async function mode(talk: Conversation, rest: string): Promise<void> {
 }
 
 async function usageOf(talk: Conversation): Promise<void> {
-  const sum = { calls: 0, input: 0, output: 0, usd: 0 };
+  let calls = 0;
+  let sum: Usage = {};
   const { prices } = talk.frame.work.module;
   for await (const event of talk.session?.events() ?? []) {
     if (event.type !== 'usage') continue;
-    sum.calls++;
-    sum.input += event.inputTokens ?? 0;
-    sum.output += event.outputTokens ?? 0;
-    sum.usd += costOf(event, prices) ?? 0;
+    calls++;
+    const usd = costOf(event, prices);
+    sum = addUsage(sum, usd === undefined ? event : { ...event, cost: { usd } });
   }
-  const cost = sum.usd > 0 ? `, ${sum.usd.toFixed(4)} USD` : '';
-  talk.frame.screen.line(`${sum.calls} model calls, ${sum.input} tokens in, ${sum.output} tokens out${cost}`);
+  const { inputTokens = 0, outputTokens = 0, cost } = sum;
+  const paid = cost && cost.usd > 0 ? `, ${cost.usd.toFixed(4)} USD` : '';
+  talk.frame.screen.line(`${calls} model calls, ${inputTokens} tokens in, ${outputTokens} tokens out${paid}`);
 }
 
 async function clear(talk: Conversation): Promise<void> {

@@ -2,7 +2,7 @@ import type { RpcMethod } from '../../contracts/index.ts';
 import type { Given, QueryName, Taken } from './api-schemas.ts';
 import type { HttpExchange } from './exchange.ts';
 import { eventAnswer, given, jsonAnswer, numberIn, segment, textIn } from './exchange.ts';
-import { eventPage, followEvents, postMessage } from './session-events.ts';
+import { eventPage, followEvents, postMessage } from './follow-session.ts';
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE';
