@@ -9,7 +9,7 @@ import type { ModelResponse } from '../../../runtime/index.ts';
 import type { AnswerCounter } from '../../../session/index.ts';
 import { addUsage, charsOf } from '../../../session/index.ts';
 import type { Declarations } from '../../schema/index.ts';
-import type { Counts } from '../content/index.ts';
+import type { TokenCounts } from '../content/index.ts';
 import {
   bodyFailure,
   callPart,
@@ -48,7 +48,7 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
   readonly #counter: AnswerCounter;
   /** What earlier calls of a paused turn said. */
   #parts: ContentPart[] = [];
-  #spent: Counts = {};
+  #spent: TokenCounts = {};
   #pauses = 0;
 
   #blocks: Block[] = [];
@@ -56,7 +56,7 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
   #stop: string | undefined;
   #ended = false;
   #explanation: string | undefined;
-  #usage: Counts = {};
+  #usage: TokenCounts = {};
   #model: string | undefined;
   #id: string | undefined;
   #cut = false;
@@ -167,7 +167,7 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
     return type === 'text' ? { type, text: piece } : { type, thought: piece };
   }
 
-  /** Counts are running totals: one that falls takes nothing back. */
+  /** TokenCounts are running totals: one that falls takes nothing back. */
   #count(usage: Partial<Message['usage'] | MessageDeltaUsage> | null | undefined): void {
     if (!usage) return;
     const counts = countsOf({

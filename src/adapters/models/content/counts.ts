@@ -1,13 +1,13 @@
 import type { Usage, UsageCount } from '../../../contracts/index.ts';
 
 /** Tokens of an answer, as its provider counts them. */
-export type Counts = Omit<Usage, 'cost'>;
+export type TokenCounts = Omit<Usage, 'cost'>;
 
 /**
  * The counts that are some; servers also send null, text and less than nothing, which would spoil every sum. Each has to be named:
  * one that a provider does not have is undefined.
  */
-export function countsOf(counts: Readonly<Record<UsageCount, unknown>>): Counts {
+export function countsOf(counts: Readonly<Record<UsageCount, unknown>>): TokenCounts {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => isCount(count)));
 }
 

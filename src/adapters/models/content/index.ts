@@ -12,7 +12,7 @@ export {
   toolOutcome,
   turnsOf,
 } from './conversation.ts';
-export type { Counts } from './counts.ts';
+export type { TokenCounts } from './counts.ts';
 export { countsOf, grown, isCount } from './counts.ts';
 export type { ModelFailure } from './failure.ts';
 export {
