@@ -19,7 +19,12 @@ const root = join(import.meta.dirname, '..');
 /** What the build is made of. */
 const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.ts'];
 /** Agent modules of tests, by their names in the package that these run. */
-const agents = { puppet: 'test/cli/agents/puppet.ts', 'mcp-agent': 'test/mcp/cli-agent.ts' };
+const agents = {
+  puppet: 'test/cli/agents/puppet.ts',
+  'mcp-agent': 'test/mcp/cli-agent.ts',
+  'folder-agent': 'test/acp/folder-agent.ts',
+  'noisy-agent': 'test/acp/noisy-agent.ts',
+};
 
 /**
  * A project in a folder of its own that has the package as it is published, with what it depends on and none of its
@@ -56,7 +61,7 @@ function packed(): string {
  * @param name of the file in `dist`
  */
 export function built(name: 'cli.js' | `${keyof typeof agents}.js`): string {
-  const folder = made('built', ['src', 'examples', 'test/cli/agents', 'test/mcp'], (making) => {
+  const folder = made('built', ['src', 'examples', 'test/cli/agents', 'test/mcp', 'test/acp'], (making) => {
     const modules = Object.entries(agents).map(([as, file]) => `${as}=${join(root, file)}`);
     node(join(root, 'scripts/build.ts'), join(making, 'dist'), ...modules);
   });
@@ -65,6 +70,17 @@ export function built(name: 'cli.js' | `${keyof typeof agents}.js`): string {
 
 /** A package that is made once for each state of what it is made of. */
 function made(kind: string, folders: readonly string[], make: (folder: string) => void): string {
+  const known = places.get(kind);
+  if (known !== undefined) return known;
+  const found = find(kind, folders, make);
+  places.set(kind, found);
+  return found;
+}
+
+/** What this process has found, by kind. */
+const places = new Map<string, string>();
+
+function find(kind: string, folders: readonly string[], make: (folder: string) => void): string {
   const cache = join(root, 'node_modules/.cache', kind);
   const place = join(cache, digestOf(folders).slice(0, 16));
   return alone(cache, () => {

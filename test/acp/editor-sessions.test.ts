@@ -14,6 +14,7 @@ import { createHost, InMemorySessionService, LlmAgent } from '../../src/index.ts
 import type { Script } from '../../src/testing/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { Foreign, serveForeign } from '../mcp/foreign.ts';
+import { built } from '../packed.ts';
 import { tool } from '../runtime/kit.ts';
 import type { Editor } from './editor.ts';
 import { editorOf, editorOn } from './editor.ts';
@@ -36,7 +37,7 @@ const allow = () => 'allow';
 
 /** `coxswain acp` as an editor starts it. */
 async function withCommand(flags: readonly string[], work: (editor: Editor) => Promise<void>): Promise<void> {
-  const args = [path('../../src/cli.ts'), 'acp', path('./folder-agent.ts'), '--store', 'memory:', ...flags];
+  const args = [built('cli.js'), 'acp', built('folder-agent.js'), '--store', 'memory:', ...flags];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'ignore'] });
   const exit = new Promise((resolve) => child.once('exit', resolve));
   try {

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { Readable, Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
 import { describe, expect, test } from 'vitest';
 import type { AnyTool } from '../../src/contracts/index.ts';
@@ -8,6 +7,7 @@ import type { AgentHost, HostOptions } from '../../src/index.ts';
 import { createHost, LlmAgent, rulePolicy } from '../../src/index.ts';
 import type { Script } from '../../src/testing/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
+import { built } from '../packed.ts';
 import { gate, tool } from '../runtime/kit.ts';
 import { editorOf, editorOn } from './editor.ts';
 
@@ -262,9 +262,7 @@ describe('sessions', () => {
 });
 
 test('coxswain acp: an editor starts the command, and stdout holds the protocol alone', async () => {
-  const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
-  const module = fileURLToPath(new URL('./noisy-agent.ts', import.meta.url));
-  const child = spawn(process.execPath, [cli, 'acp', module, '--store', 'memory:'], {
+  const child = spawn(process.execPath, [built('cli.js'), 'acp', built('noisy-agent.js'), '--store', 'memory:'], {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let out = '';

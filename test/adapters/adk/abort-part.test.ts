@@ -12,7 +12,8 @@ const gated = { needsApproval: true } as const;
 
 /** The session of an agent; made, or found again by another process that knows nothing of the first. */
 async function opened(agent: Agent, sessions: SessionService, create = true): Promise<AgentSession> {
-  return fromAgent(agent, { store: create ? sessions : elsewhere(sessions) }).open({ sessionId: 's', create }, at);
+  const store = create ? sessions : elsewhere(sessions);
+  return fromAgent(agent, { store, followPollMs: 20 }).open({ sessionId: 's', create }, at);
 }
 
 const names = async (session: AgentSession) => (await session.pending()).map(({ name }) => name);
