@@ -31,7 +31,7 @@ function read(report: string): { failed: string[]; passed: string[] } {
   return { failed: of('✗').map(([, name = '']) => name), passed: of('✓').map(([, name = '']) => name) };
 }
 
-describe.each(Object.keys(expected))("the protocol's own suite, %s", (revision) => {
+describe.concurrent.each(Object.keys(expected))("the protocol's own suite, %s", (revision) => {
   test('every required scenario passes; what is expected to fail does, and for the reason given', async (context) => {
     if (missing !== undefined) context.skip(missing);
     const args = [bin, 'server', '--url', server.url, '--requirements', revision];
