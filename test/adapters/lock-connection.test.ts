@@ -1,3 +1,5 @@
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openSql } from '../../src/adapters/stores/sql/index.ts';
 import type { SqlSessionService } from '../../src/adapters/stores/sql/services/session-service.ts';
@@ -35,8 +37,8 @@ for (const server of [postgresServer, mariadbServer]) {
     /** The server ends the connection that has the lock of the session. */
     async function cut() {
       if (server === postgresServer) {
-        const cuts = await database.query(`SELECT pg_terminate_backend(l.pid) FROM pg_locks l
-          JOIN pg_stat_activity a USING (pid) WHERE l.locktype = 'advisory' AND a.application_name = '${application}'`);
+        const cuts = await database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE application_name = '${application}' AND pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')`);
         expect(cuts).toHaveLength(1);
       } else {
         const rows = await database.query(
@@ -91,5 +93,66 @@ for (const server of [postgresServer, mariadbServer]) {
       await vi.waitFor(async () => expect(await here.holder(key)).toBeUndefined());
       await (await there.acquire(key)).release();
     });
+
+    test('ATK2-13 a lease that had lost its lock leaves that of a newer lease of its store alone', async () => {
+      const late = await here.acquire(key);
+      await (await takenOver()).release();
+      await vi.advanceTimersByTimeAsync(1000);
+      const newer = await vi.waitFor(() => here.acquire(key));
+      await late.release();
+      expect(await there.holder(key)).toBe(newer.epoch);
+      expect(await refusalOf(there.acquire(key))).toMatchObject({ code: 'E_SESSION_BUSY' });
+      await newer.release();
+      await (await there.acquire(key)).release();
+    });
+
+    test('ATK2-13 sibling: while many are taken again, one is given back and taken anew: it is had once', async () => {
+      const others = Array.from({ length: 20 }, (_, index) => ({ ...key, id: `other${index}` }));
+      for (const other of others) {
+        await here.create(other);
+        await here.acquire(other);
+      }
+      const last = await here.acquire(key);
+      await cut();
+      // The look comes to the last when that is another lease's already.
+      const looked = vi.advanceTimersByTimeAsync(1000);
+      while ((await there.holder(others[0] as typeof key)) === undefined);
+      await last.release();
+      const newer = await here.acquire(key);
+      await looked;
+      await vi.waitFor(async () => {
+        for (const other of others) expect(await there.holder(other)).toBeDefined();
+      });
+      await newer.release();
+      await (await there.acquire(key)).release();
+    });
+
+    test.skipIf(server !== postgresServer)(
+      'ATK2-13 sibling: a question that fails by itself leaves the connection its locks, and its sessions come free',
+      async () => {
+        const pool = new pg.Pool({ connectionString: database.url as string });
+        let fails = false;
+        pool.on('connect', (client) => {
+          const query = client.query.bind(client) as (...given: unknown[]) => Promise<unknown>;
+          const asked = (sql: unknown, ...given: unknown[]) =>
+            fails && String(sql).includes('pg_try_advisory_lock')
+              ? Promise.reject(Object.assign(new Error('out of shared memory'), { code: '53200' }))
+              : query(sql, ...given);
+          Object.assign(client, { query: asked });
+        });
+        const locks = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+        const full = await openSql(database.url as string, { locks });
+        const lease = await full.acquire(key);
+        await full.create({ ...key, id: 'other' });
+        fails = true;
+        expect(await refusalOf(full.acquire({ ...key, id: 'other' }))).toMatchObject({ code: 'E_STORE' });
+        fails = false;
+        await full.append(key, [event('e1')], { epoch: lease.epoch });
+        await lease.release();
+        await (await there.acquire(key)).release();
+        await full.close();
+        await locks.destroy();
+      },
+    );
   });
 }

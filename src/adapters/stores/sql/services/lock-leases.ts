@@ -22,6 +22,14 @@ const ANOTHER_CONNECTION = 10_000;
 /** Milliseconds between two looks at the connection that holds locks. */
 const LOOK_MS = 1_000;
 
+const PING = 'SELECT 1 AS answer';
+
+const answers = (held: HeldConnection): Promise<boolean> =>
+  held.ask({ sql: PING, values: [], rows: true }).then(
+    () => true,
+    () => false,
+  );
+
 /** The one connection of a service that holds its locks. */
 interface Holding {
   readonly held: HeldConnection;
@@ -35,6 +43,10 @@ interface Locked {
   readonly epoch: number;
   /** The connection that has it: with another one it is to be taken again. */
   on: Holding;
+  /** While it is taken again. */
+  again?: Promise<void>;
+  /** Its lease is given back: it is not taken again. */
+  isGivenBack?: true;
 }
 
 /** @throws CoxswainError `FAILED_PRECONDITION / E_STORE` */
@@ -77,29 +89,27 @@ export class LockLeases extends Leases {
       const name = await this.#name(key, row.inserted_at);
       const on = await this.#lock(name);
       if (!on) throw this.busy(key, row.owner, row.epoch);
-      const free = () => this.#free(name);
+      const kept = (epoch: number) => {
+        const locked: Locked = { key, owner, epoch, on };
+        this.#keep(name, locked);
+        return () => this.#free(name, locked);
+      };
       try {
         if (first) {
           const both = await this.engine.transaction('write', () => this.#both(key, owner, same, row, first));
-          if (both) {
-            this.#keep(name, { key, owner, epoch: both.row.epoch, on });
-            return { ...both, free };
-          }
+          if (both) return { ...both, free: kept(both.row.epoch) };
         } else {
           const claimed = await this.engine.transaction('single', () =>
             this.claim(key, owner, same, [row.inserted_at]),
           );
           const now = await this.engine.transaction('single', () => this.tables.session(key));
-          if (claimed && now?.owner === owner) {
-            this.#keep(name, { key, owner, epoch: now.epoch, on });
-            return { row: now, free };
-          }
+          if (claimed && now?.owner === owner) return { row: now, free: kept(now.epoch) };
         }
       } catch (error) {
-        await free().catch(() => {});
+        await this.#undo(name).catch(() => {});
         throw error;
       }
-      await free();
+      await this.#undo(name);
     }
   }
 
@@ -182,29 +192,54 @@ export class LockLeases extends Leases {
   /** Takes those locks again whose connection was lost, as long as their leases are the newest of their sessions. */
   async #takeAgain(): Promise<void> {
     // By its question a connection that is gone is noticed, and another one is there.
-    const { on } = await this.#ask('SELECT 1 AS answer', []);
+    const { on } = await this.#ask(PING, []);
     for (const [name, locked] of [...this.#taken]) {
-      if (locked === 'on its way' || locked.on === on) continue;
-      const answer = await this.#ask(this.#locks.take, [name]);
-      const isOurs = Number(answer.rows[0]?.taken) === 1;
-      // It was given back while it was taken.
-      const isWanted = this.#taken.get(name) === locked;
-      if (isWanted && isOurs) {
-        locked.on = answer.on;
-        const row = await this.engine.transaction('single', () => this.tables.session(locked.key));
-        if (row?.epoch === locked.epoch && row.owner === locked.owner) continue;
-      }
-      // Somebody runs the session, or has run it since.
-      if (isOurs) await this.#free(name, locked);
-      else if (isWanted) this.#taken.delete(name);
+      // Others may have been given back, or taken, while the ones before them were waited for.
+      if (this.#taken.get(name) !== locked || locked === 'on its way' || locked.isGivenBack || locked.on === on)
+        continue;
+      locked.again = this.#again(name, locked).finally(() => {
+        delete locked.again;
+      });
+      await locked.again;
     }
   }
 
-  /** @param only nothing happens to what has been taken for another lease since */
-  async #free(name: string, only?: Locked): Promise<void> {
-    const known = this.#taken.get(name);
-    if (only && known && known !== only) return;
+  async #again(name: string, locked: Locked): Promise<void> {
+    const { rows, on } = await this.#ask(this.#locks.take, [name]);
+    let isNewest = false;
+    if (Number(rows[0]?.taken) === 1) {
+      try {
+        const row = await this.engine.transaction('single', () => this.tables.session(locked.key));
+        isNewest = row?.epoch === locked.epoch && row.owner === locked.owner;
+      } finally {
+        if (isNewest) locked.on = on;
+        else await this.#unlock(name);
+      }
+    }
+    // Somebody runs the session, or has run it since.
+    if (!isNewest) this.#taken.delete(name);
+  }
+
+  /** Of one lease: what has been taken for another lease since is that one's. */
+  async #free(name: string, locked: Locked): Promise<void> {
+    locked.isGivenBack = true;
+    await locked.again?.catch(() => {});
+    if (this.#taken.get(name) !== locked) return;
+    // Nobody here takes it before it is free: a database counts how often one connection has a lock.
+    await this.#unlock(name);
     this.#taken.delete(name);
+  }
+
+  /** Of a lock that no lease came of. */
+  async #undo(name: string): Promise<void> {
+    try {
+      await this.#unlock(name);
+    } finally {
+      this.#taken.delete(name);
+    }
+  }
+
+  async #unlock(name: string): Promise<void> {
     if (!this.#connection) return;
     const { held } = await this.#connection;
     try {
@@ -223,6 +258,9 @@ export class LockLeases extends Leases {
     try {
       return { ...(await held.ask({ sql, values: given, rows: true })), on };
     } catch (error) {
+      // It may be the question alone that failed. A connection that goes back to its pool keeps what it has locked.
+      const isAlive = !this.tables.dialect.isLost(error) && (await answers(held));
+      if (isAlive) throw this.tables.dialect.error(error, this.engine.store);
       if (this.#connection === connection) this.#connection = undefined;
       await held.release().catch(() => {});
       if (again) return this.#ask(sql, given, false);
@@ -259,7 +297,7 @@ export class LockLeases extends Leases {
     const { promise: late, resolve } = Promise.withResolvers<'late'>();
     const timer = setTimeout(resolve, ANOTHER_CONNECTION, 'late');
     try {
-      const query = this.engine.transaction('single', () => one('SELECT 1 AS answer', []));
+      const query = this.engine.transaction('single', () => one(PING, []));
       if ((await Promise.race([query, late])) === 'late') throw oneConnection(this.engine.store);
     } finally {
       clearTimeout(timer);
