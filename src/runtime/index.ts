@@ -40,6 +40,7 @@ export {
   finishAgent,
   isHostRun,
   isToolUser,
+  lentArtifacts,
   limit,
   limitReason,
   mayEscalate,

@@ -102,11 +102,13 @@ export {
   joined,
   keepsAnswers,
   keepsQuestions,
+  lendsArtifacts,
   MemoryJournal,
   openNow,
   openRequest,
   pipe,
   putQuestions,
+  resultArtifacts,
   startCalls,
   stirs,
 } from './link/index.ts';

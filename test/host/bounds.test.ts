@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import type { AgentSource, AnswerLimits, ContentPart, ToolDescriptor, ToolResult } from '../../src/contracts/index.ts';
 import { DEFAULT_ANSWER_LIMITS, hooks } from '../../src/contracts/index.ts';
-import { allowAll, createHost, fromAgent } from '../../src/index.ts';
+import { allowAll, createHost, fromAgent, LlmAgent, subagentTool } from '../../src/index.ts';
 import type { Model, ModelResponse } from '../../src/runtime/index.ts';
 import { InMemoryArtifactService } from '../../src/runtime/index.ts';
 import { lyingExecutor, ScriptedModel } from '../../src/testing/index.ts';
@@ -312,19 +312,51 @@ describe('maxResultBytes', () => {
     },
   );
 
-  test("CASE-F2 a result of an agent's tool is cut, and the whole is an artifact", async () => {
+  test.each(['host', 'agent'] as const)(
+    'CASE-F2 a result of a tool of the %s is cut, and the whole is an artifact of the log',
+    async (where) => {
+      const artifacts = new InMemoryArtifactService();
+      const made = tool('read', () => big);
+      const model = new ScriptedModel([{ calls: [['read']] }, 'end']);
+      const { host } = hostOf(bot(model, where === 'agent' ? { tools: [made] } : {}), {
+        from: { services: { artifacts } },
+        tools: where === 'host' ? [made] : [],
+        policy: allowAll(),
+        maxResultBytes: MAX,
+      });
+      const session = await host.open('bot', { sessionId: 's', create: true });
+      await say(session, 'go');
+      const key = { app: 'shop', userId: 'local', id: 's' };
+      const names = await artifacts.list(key);
+      const [name = ''] = names;
+      expect(Buffer.from((await artifacts.load(key, name))?.data ?? '', 'base64').toString()).toBe(big);
+      const told = ofType(await all(session.events()), 'custom').filter(({ kind }) => kind === 'artifact_delta');
+      expect([isBounded(model), names.length, told]).toEqual([
+        true,
+        1,
+        [expect.objectContaining({ data: { [name]: 1 } })],
+      ]);
+      expect(JSON.stringify(model.requests[1]?.contents.at(-1))).toContain(`kept as artifact \\"${name}\\"`);
+    },
+  );
+
+  test('CASE-F2 what is cut off a result in a sub-agent is an artifact of its own session', async () => {
     const artifacts = new InMemoryArtifactService();
-    const model = new ScriptedModel([{ calls: [['read']] }, 'end']);
-    const { host } = hostOf(bot(model, { tools: [tool('read', () => big)] }), {
-      from: { services: { artifacts } },
+    const saved: string[] = [];
+    const save = artifacts.save.bind(artifacts);
+    artifacts.save = (key, ...given) => {
+      saved.push(key.id);
+      return save(key, ...given);
+    };
+    const script = new ScriptedModel([{ calls: [['big']] }, 'end']);
+    const expert = new LlmAgent({ name: 'expert', description: 'knows', model: script });
+    const { host } = hostOf(bot([{ calls: [['expert', { request: 'go' }]] }, 'end']), {
+      tools: [tool('big', () => big), subagentTool(fromAgent(expert, { services: { artifacts } }))],
       policy: allowAll(),
       maxResultBytes: MAX,
     });
     await say(await host.open('bot', { sessionId: 's', create: true }), 'go');
-    expect(isBounded(model)).toBe(true);
-    const key = { app: 'shop', userId: 'local', id: 's' };
-    const [name = ''] = await artifacts.list(key);
-    expect(Buffer.from((await artifacts.load(key, name))?.data ?? '', 'base64').toString()).toBe(big);
+    expect([isBounded(script), saved]).toEqual([true, [expect.stringMatching(/^s\./)]]);
   });
 
   test('T5 the result of a hook that is asked before its host is an artifact of the log', async () => {

@@ -11,6 +11,7 @@ import {
   InMemoryCredentialService,
   InMemorySessionService,
   keepCredentials,
+  lentArtifacts,
   openOrCreate,
   SessionServices,
   toBase64,
@@ -222,6 +223,20 @@ describe('a result that is handed in', () => {
     expect(
       withBounded(createEvent({ author: 'user' }), { result: small, artifactDelta: {} }).actions.artifactDelta,
     ).toEqual({});
+  });
+
+  test('notes what a host has kept of it before, of the newest calls, and nothing of a result of somebody else', async () => {
+    const services = new SessionServices({ artifacts: new InMemoryArtifactService() }, key);
+    const cut = (name: string) => ({ ...words('a'), _meta: { truncated: { bytes: 9, artifacts: [name] } } });
+    const deltaOf = async (callId: string, name: string) =>
+      (await boundedAnswer(engine(services), callId, cut(name))).artifactDelta;
+    for (const name of ['f', 'g']) await lentArtifacts(engine(services), 'c1').save(name, content());
+    expect([await deltaOf('c1', 'f'), await deltaOf('c1', 'h'), await deltaOf('c2', 'f')]).toEqual([{ f: 1 }, {}, {}]);
+    expect((await boundedAnswer(engine(services), 'c1', words('a'))).artifactDelta).toEqual({});
+    for (let index = 0; index < 1000; index++) await lentArtifacts(engine(services), `n${index}`).save('f', content());
+    expect([await deltaOf('c1', 'g'), await deltaOf('n0', 'f')]).toEqual([{}, { f: 2 }]);
+    const none = new SessionServices({}, key);
+    await expect(lentArtifacts(engine(none), 'c1').save('f', content())).rejects.toThrow(refused('E_UNSUPPORTED'));
   });
 
   test('goes where the host keeps such things', async () => {

@@ -4,6 +4,7 @@ import type {
   AgentEvent,
   AgentSession,
   AgentStream,
+  ArtifactAccess,
   EventsOptions,
   ExecutorStreamOptions,
   HostAnswer,
@@ -42,6 +43,7 @@ import {
   openNow,
   pipe,
   putQuestions,
+  resultArtifacts,
   SessionTrace,
   startCalls,
   stirs,
@@ -211,6 +213,10 @@ export class AdkSession implements AgentSession {
   async [putQuestions](questions: readonly PutQuestion[]): Promise<void> {
     this.runtime.assertOpen();
     await this.runtime.putQuestions(questions);
+  }
+
+  [resultArtifacts](callId: string): Pick<ArtifactAccess, 'save'> {
+    return this.runtime.resultArtifacts(callId);
   }
 
   async steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {

@@ -17,7 +17,7 @@ import type {
 import { asksNobody } from '../../contracts/index.ts';
 import { boundedResult, excludedBy, frozenPrincipal } from '../../gate/index.ts';
 import type { LazyMap } from '../../session/index.ts';
-import { isPipeable } from '../../session/index.ts';
+import { isPipeable, lendsArtifacts, resultArtifacts } from '../../session/index.ts';
 import type { PolicyRule } from '../policy/index.ts';
 import type { Confirmations, JudgeOptions, RunTimeQuestions } from '../questions/index.ts';
 import { Judge } from '../questions/index.ts';
@@ -140,11 +140,13 @@ export class HostedFrame implements JudgeOptions {
     return this.options.policyTimeoutMs;
   }
   /**
-   * A result as large as a model is given it, whoever made it: all results that this host lets into the session. Artifacts
-   * of the session, once it lends them, are handed to `boundedResult` here.
+   * A result as large as a model is given it, whoever made it: all results that this host lets into the session, which may
+   * lend its artifacts.
    */
   bounded(callId: string | undefined, result: ToolResult): ToolResult | Promise<ToolResult> {
-    return boundedResult(this.options, callId, result);
+    const inner = this.#inner;
+    const artifacts = callId !== undefined && lendsArtifacts(inner) ? inner[resultArtifacts](callId) : undefined;
+    return boundedResult(this.options, callId, result, artifacts && (() => artifacts));
   }
 
   get approvers(): ApproverRule | undefined {

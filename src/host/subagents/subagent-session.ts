@@ -3,6 +3,7 @@ import type {
   AgentDescriptor,
   AgentEvent,
   AgentStream,
+  ArtifactAccess,
   EventsOptions,
   ExecutorSession,
   ExecutorStreamOptions,
@@ -25,7 +26,9 @@ import {
   isHoldable,
   keepsAnswers,
   keepsQuestions,
+  lendsArtifacts,
   putQuestions,
+  resultArtifacts,
 } from '../../session/index.ts';
 
 /** Where the words of the sub-agent of a call are shown. */
@@ -95,6 +98,10 @@ export class SubagentSession implements AnsweredSession, HeedfulSession, Holdabl
 
   async [putQuestions](questions: readonly PutQuestion[]): Promise<void> {
     if (keepsQuestions(this.#inner)) await this.#inner[putQuestions](questions);
+  }
+
+  [resultArtifacts](callId: string): Pick<ArtifactAccess, 'save'> | undefined {
+    return lendsArtifacts(this.#inner) ? this.#inner[resultArtifacts](callId) : undefined;
   }
 
   steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {

@@ -1,4 +1,5 @@
 import type { ToolResult } from '../../contracts/index.ts';
+import type { ResultArtifacts } from '../../gate/index.ts';
 import { boundedResult } from '../../gate/index.ts';
 import type { StoredEvent } from '../log/index.ts';
 import type { EngineParts } from './run-parts.ts';
@@ -23,10 +24,42 @@ export function boundedAnswer(
   callId: string,
   result: ToolResult,
 ): BoundedAnswer | Promise<BoundedAnswer> {
-  const artifactDelta: Record<string, number> = {};
+  const artifactDelta = keptBefore(engine.services, callId, result);
   const bounded = boundedResult(engine, callId, result, () => engine.services.artifacts(artifactDelta));
   if (!(bounded instanceof Promise)) return { result: bounded, artifactDelta };
   return bounded.then((kept) => ({ result: kept, artifactDelta }));
+}
+
+/** Calls of one session of which it is known what was kept before their result was handed in: the newest. */
+const MOST_LENT = 1_000;
+
+/** What was kept by {@link lentArtifacts}, by services of a session and call. */
+const lent = new WeakMap<object, Map<string, Record<string, number>>>();
+
+/** Artifacts of the session for who bounds the result of a call before it is handed in, as a host does: its event notes what is kept. */
+export function lentArtifacts({ engine: { services } }: Bounding, callId: string): ResultArtifacts {
+  return {
+    async save(name, content) {
+      const delta: Record<string, number> = {};
+      const version = await services.artifacts(delta).save(name, content);
+      const calls = lent.get(services) ?? new Map<string, Record<string, number>>();
+      lent.set(services, calls);
+      const before = calls.get(callId);
+      calls.delete(callId);
+      calls.set(callId, { ...before, ...delta });
+      const [oldest] = calls.keys();
+      if (calls.size > MOST_LENT && oldest !== undefined) calls.delete(oldest);
+      return version;
+    },
+  };
+}
+
+/** Of what was kept for the call, what this result says: another one, of somebody else, has nothing to do with it. */
+function keptBefore(services: object, callId: string, { _meta }: ToolResult): Record<string, number> {
+  const kept = lent.get(services)?.get(callId);
+  const truncated = kept && (_meta?.truncated as { artifacts?: unknown } | undefined);
+  const names = Array.isArray(truncated?.artifacts) ? truncated.artifacts : [];
+  return Object.fromEntries(Object.entries(kept ?? {}).filter(([name]) => names.includes(name)));
 }
 
 /** The event of such a result says what is kept of it, beside what it said before. */

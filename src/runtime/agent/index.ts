@@ -5,7 +5,7 @@ export { AgentContext, AgentTree, mayEscalate } from './agent.ts';
 export { finishAgent, keepWrites, startAgent, withOutput } from './agent-hooks.ts';
 export { assertAgentName } from './agent-name.ts';
 export type { BoundedAnswer } from './bounded-answer.ts';
-export { boundedAnswer, withBounded } from './bounded-answer.ts';
+export { boundedAnswer, lentArtifacts, withBounded } from './bounded-answer.ts';
 export type { CallPlace } from './call-place.ts';
 export { checkEdited, placeOfCall, toolOf } from './call-place.ts';
 export type { Engine, InvocationResult } from './engine.ts';

@@ -76,9 +76,8 @@ async function acceptAnswers(
       const bounded = heard.results.get(input) ?? boundedAnswer(invocation, input.requestId, input.result);
       const known = bounded instanceof Promise ? await bounded : bounded;
       heard.results.set(input, known);
-      if (known.result !== input.result) {
-        event = withBounded(answerTo(invocation, { ...input, result: known.result }), known);
-      }
+      if (known.result !== input.result) event = answerTo(invocation, { ...input, result: known.result });
+      event = withBounded(event, known);
     }
     if (input.kind === 'elicitation_response') {
       const given = credentialOf(invocation, input.requestId, input.response);

@@ -13,8 +13,10 @@ import type {
   ToolApprovalInput,
 } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
+import type { ResultArtifacts } from '../../gate/index.ts';
 import type { Heeded, HoldOptions, Stirred } from '../../session/index.ts';
 import type { AgentTree, Engine, InvocationResult, RunSink } from '../agent/index.ts';
+import { lentArtifacts } from '../agent/index.ts';
 import { unheardCalls } from '../calls/index.ts';
 import type { CurrentRun, FollowOptions, LiveSession } from '../live/index.ts';
 import type { Standing, StoredEvent } from '../log/index.ts';
@@ -167,6 +169,11 @@ export class RuntimeSession {
 
   putQuestions(questions: readonly PutQuestion[]): Promise<void> {
     return storeQuestions(this.live, questions);
+  }
+
+  /** Its artifacts, for what is cut off the result of a call before that is handed in: its event notes what was kept. */
+  resultArtifacts(callId: string): ResultArtifacts {
+    return lentArtifacts({ engine: this.#engine }, callId);
   }
 
   steer(words: SteerWords): ReturnType<typeof storeSteer> {

@@ -34,3 +34,5 @@ export {
 } from './pipe.ts';
 export type { QuestionKeeper } from './put-questions.ts';
 export { keepsQuestions, putQuestions } from './put-questions.ts';
+export type { ArtifactLender } from './result-artifacts.ts';
+export { lendsArtifacts, resultArtifacts } from './result-artifacts.ts';

@@ -167,7 +167,7 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
     return type === 'text' ? { type, text: piece } : { type, thought: piece };
   }
 
-  /** TokenCounts are running totals: one that falls takes nothing back. */
+  /** Counts are running totals: one that falls takes nothing back. */
   #count(usage: Partial<Message['usage'] | MessageDeltaUsage> | null | undefined): void {
     if (!usage) return;
     const counts = countsOf({

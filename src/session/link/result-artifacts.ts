@@ -1,0 +1,13 @@
+import type { AgentSession, ArtifactAccess } from '../../contracts/index.ts';
+
+/** Key of a method of sessions that lend their artifacts to whoever bounds a result before it is handed in. */
+export const resultArtifacts: unique symbol = Symbol.for('coxswain.resultArtifacts') as never;
+
+/** A session that keeps what is cut off a result: the event of that result notes it, by whichever door it is handed in. */
+export interface ArtifactLender extends AgentSession {
+  [resultArtifacts](callId: string): Pick<ArtifactAccess, 'save'> | undefined;
+}
+
+export function lendsArtifacts(session: AgentSession): session is ArtifactLender {
+  return resultArtifacts in session;
+}
