@@ -1,4 +1,4 @@
-import { isObject, untilAborted, untilLate } from '../../base/index.ts';
+import { untilLate } from '../../base/index.ts';
 import type {
   ConfirmationRequest,
   DecisionRecord,
@@ -6,18 +6,18 @@ import type {
   PolicyRequest,
   ToolResult,
 } from '../../contracts/index.ts';
-import { canonicalJson, copyJson, deepFreeze, messageOf } from '../../contracts/index.ts';
+import { canonicalJson, deepFreeze, messageOf } from '../../contracts/index.ts';
 import type { Question } from '../questions/index.ts';
 import { obligationsIn, orApprovers, sooner } from '../questions/index.ts';
 import { errorResult, normaliseReturn } from '../result/index.ts';
 import { validatedInTime } from '../schema/index.ts';
+import { askHook } from './ask-hook.ts';
 import { policyAskedWith, requestOf } from './asked-with.ts';
 import type { Decision } from './decision.ts';
 import { mintDecision } from './decision.ts';
 import { deniedResult, policyDenied, reasonOf } from './denial.ts';
 import { compareStrictness } from './deny-overrides.ts';
 import type { ApprovalFloor, GateCall, GateRules } from './gate-call.ts';
-import { faultOfHookResult, isHookResult } from './hook-result.ts';
 import type { CheckedDecision } from './policy.ts';
 import { evaluatePolicy, POLICY_TIMEOUT_MS, withRedact } from './policy.ts';
 
@@ -178,56 +178,6 @@ export function recordFacts(
     ...(redact === undefined || redact.length === 0 ? {} : { redact }),
     asked: policyAskedWith(call, rules, isAnnounced(call, args) ? undefined : args),
   };
-}
-
-/** A before_tool hook's word, in its two dialects: a HookResult, or any other object: the result itself. */
-type HookAnswer =
-  | { kind: 'proceed'; args?: Record<string, unknown> }
-  | { kind: 'result'; value: unknown }
-  /** Its arguments are no JSON. */
-  | { kind: 'unfit'; reason: string }
-  | { kind: 'block'; reason: string };
-
-export async function askHook(
-  hook: (args: Record<string, unknown>) => Promise<unknown>,
-  args: Record<string, unknown>,
-  signal?: AbortSignal,
-): Promise<HookAnswer> {
-  let value: unknown;
-  try {
-    value = await untilAborted(hook(args), signal);
-  } catch (error) {
-    if (signal?.aborted) return { kind: 'block', reason: `aborted: ${messageOf(signal.reason)}` };
-    const help = isFrozenFault(error) ? '; other arguments are returned as modifications.args' : '';
-    return { kind: 'block', reason: `a before_tool hook failed: ${messageOf(error)}${help}` };
-  }
-  if (value === undefined || value === null) return { kind: 'proceed' };
-  // Each member is read once.
-  const said = isObject(value) ? { ...value } : undefined;
-  if (!isHookResult(said)) return { kind: 'result', value };
-  const fault = faultOfHookResult('before_tool', said);
-  if (fault !== undefined) return { kind: 'block', reason: fault };
-  const changes = said.modifications ?? {};
-  if (said.action === 'block') {
-    if ('result' in changes) return { kind: 'result', value: changes.result };
-    return { kind: 'block', reason: said.reason ?? 'a before_tool hook blocked the call' };
-  }
-  const changed = changes.args;
-  if (changed === undefined) return { kind: 'proceed' };
-  if (typeof changed !== 'object' || changed === null || Array.isArray(changed)) {
-    return { kind: 'block', reason: 'a before_tool hook gave arguments that are not an object' };
-  }
-  try {
-    // What is checked, judged and run from here on is nobody else's.
-    return { kind: 'proceed', args: copyJson(changed as Record<string, unknown>, 'modifications.args') };
-  } catch (error) {
-    return { kind: 'unfit', reason: messageOf(error) };
-  }
-}
-
-/** It tried to change the arguments where they are. */
-function isFrozenFault(error: unknown): boolean {
-  return error instanceof TypeError && /read only|not extensible|Cannot delete/.test(error.message);
 }
 
 async function authorAsks(

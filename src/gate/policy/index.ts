@@ -1,8 +1,9 @@
 /** The decision on a call: policies, hooks, questions, approvals. */
+export { askHook } from './ask-hook.ts';
 export type { AskedWith } from './asked-with.ts';
 export { frozenPrincipal, requestOf } from './asked-with.ts';
 export type { Approval, Verdict } from './decide.ts';
-export { askHook, decide, decideApproved, policyOn, policyRequest, recordFacts } from './decide.ts';
+export { decide, decideApproved, policyOn, policyRequest, recordFacts } from './decide.ts';
 export { Decision } from './decision.ts';
 export { deniedResult, policyDenied, reasonOf } from './denial.ts';
 export { compareStrictness, denyOverrides, mergeDecisions } from './deny-overrides.ts';
