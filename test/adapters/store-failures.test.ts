@@ -6,7 +6,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openStore } from '../../src/adapters/stores/open-store.ts';
 import { mysql } from '../../src/adapters/stores/sql/databases/mysql-dialect.ts';
-import { orAbsence } from '../../src/adapters/stores/sql/databases/peers.ts';
+import { orAbsence } from '../../src/adapters/stores/sql/kysely/peers.ts';
 import { postgres } from '../../src/adapters/stores/sql/databases/postgres-dialect.ts';
 import { sqlite } from '../../src/adapters/stores/sql/databases/sqlite-dialect.ts';
 import { nodeSqlite, openSql } from '../../src/adapters/stores/sql/index.ts';

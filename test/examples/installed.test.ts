@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PACKAGE_VERSION } from '../../src/contracts/index.ts';
-import { unreachable } from '../installed.ts';
-import { project } from '../packed.ts';
+import { installInto, npm, quickly } from './packing.ts';
 
 const root = join(import.meta.dirname, '../..');
 const examples = readdirSync(join(root, 'examples')).filter((name) => name !== 'README.md');
@@ -27,21 +26,11 @@ let tarball: string;
 let fault = '';
 beforeAll(() => {
   home = mkdtempSync(join(tmpdir(), 'coxswain-examples-'));
-  using made = project();
-  const packing = join(made.folder, 'node_modules/coxswain');
-  for (const name of ['README.md', 'LICENSE']) cpSync(join(root, name), join(packing, name));
-  tarball = join(home, npm(packing, 'pack', '--ignore-scripts', '--pack-destination', home).last);
+  ({ tarball, fault } = installInto(home, others()));
   // As the page says of an installed package: the folders are copied beside node_modules.
-  writeFileSync(join(home, 'package.json'), JSON.stringify({ name: 'home', private: true }));
-  const { status, said } = npm(home, 'install', ...quickly, tarball, ...others());
-  fault = unreachable.exec(/npm error code (\S+)/.exec(said)?.[1] ?? '')?.[0] ?? '';
-  if (fault !== '') return;
-  expect([status, status === 0 ? '' : said]).toEqual([0, '']);
-  cpSync(join(home, 'node_modules/coxswain/examples'), home, { recursive: true });
+  if (fault === '') cpSync(join(home, 'node_modules/coxswain/examples'), home, { recursive: true });
 }, 600_000);
 afterAll(() => rmSync(home, { recursive: true, force: true }), 120_000);
-
-const quickly = ['--prefer-offline', '--no-audit', '--no-fund'];
 
 /** What the examples need beside the package. */
 function others(): string[] {
@@ -52,15 +41,6 @@ function others(): string[] {
     return Object.entries(dependencies).map(([other, range]) => `${other}@${range}`);
   });
   return [...new Set(all)].filter((each) => !each.startsWith('coxswain@'));
-}
-
-function npm(cwd: string, ...args: string[]) {
-  // What the npm that runs these tests has set would lead it elsewhere; keys of models would be used.
-  const { npm_config_local_prefix: _, npm_package_json: __, NODE_ENV: ___, ...inherited } = process.env;
-  const kept = Object.entries(inherited).filter(([name]) => !/_(API_KEY|BASE_URL|MODEL)$|^COXSWAIN_/.test(name));
-  const env = { ...Object.fromEntries(kept), PATH: `${dirname(process.execPath)}:${process.env.PATH}`, NO_COLOR: '1' };
-  const { status, stdout, stderr } = spawnSync('npm', args, { cwd, env, encoding: 'utf8', timeout: 200_000 });
-  return { status, said: `${stdout}${stderr}`, last: stdout.trim().split('\n').at(-1) ?? '' };
 }
 
 test('D18 every example is tried, and none reaches outside its folder', () => {

@@ -8,7 +8,7 @@ import { project } from '../packed.ts';
 const root = join(import.meta.dirname, '../..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   version: string;
-  exports: Record<string, string | { default: string }>;
+  exports: Record<string, string | { default: string; types: string }>;
 };
 
 let home: ReturnType<typeof project>;
@@ -39,6 +39,31 @@ const made: Readonly<Record<string, string>> = {
   './telemetry/otel': '@opentelemetry/api',
 };
 
+/** The packages that an entry's declarations are written in the types of, beside those of Node. */
+const peersOf: Readonly<Record<string, readonly string[]>> = {
+  './policy/cedar': ['@cedar-policy/cedar-wasm'],
+  './server/mcp': ['@modelcontextprotocol/node', '@modelcontextprotocol/server'],
+  './stores/sql': ['kysely'],
+  './tools/mcp': ['@modelcontextprotocol/client'],
+  './acp': ['@agentclientprotocol/sdk'],
+  './telemetry/otel': ['@opentelemetry/api'],
+};
+
+/** Packages that what a declaration names leads to. */
+function declaredWith(file: string, files = new Set<string>(), packages = new Set<string>()): Set<string> {
+  if (files.has(file)) return packages;
+  files.add(file);
+  const text = readFileSync(file, 'utf8').replaceAll(/\/\*.*?\*\//gs, '');
+  for (const [, specifier = ''] of text.matchAll(/\b(?:from|import)\s*\(?\s*["']([^"']+)["']/g)) {
+    if (specifier.startsWith('.')) {
+      declaredWith(join(dirname(file), specifier.replace(/(\.d)?\.[jt]s$/, '.d.ts')), files, packages);
+    } else if (!isBuiltin(specifier)) {
+      packages.add(/^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier);
+    }
+  }
+  return packages;
+}
+
 /** By its map; none for a file that only hands on. */
 function sourcesOf(file: string): string[] {
   if (!existsSync(`${file}.map`)) return [];
@@ -55,6 +80,14 @@ const run = (code: string): unknown =>
   );
 
 describe('the published files', () => {
+  test('declarations of an entry need no optional package but those that the entry is for', () => {
+    for (const [name, target] of Object.entries(manifest.exports)) {
+      if (typeof target === 'string') continue;
+      const packages = [...declaredWith(join(dist, '..', target.types))].toSorted();
+      expect([name, packages]).toEqual([name, ['zod', ...(peersOf[name] ?? [])].toSorted()]);
+    }
+  });
+
   test('HUNT-F3 an import opens few of them, and no package', () => {
     for (const name of Object.keys(manifest.exports)) {
       // Files that are named again: what lies there is an entry already.

@@ -30,8 +30,8 @@ const grants: readonly Grant[] = [
   { package: /^ws$/, files: /^(adapters\/remote|host\/ws|host\/websocket)\b/, how: loads },
   // Databases: loaded by whoever opens one, never with the module.
   { package: /^kysely$/, files: /^adapters\/stores\/sql\//, how: ['dynamic'] },
-  { package: /^pg$/, files: /^adapters\/stores\/sql\/databases\/open-postgres\.ts$/, how: ['dynamic'] },
-  { package: /^mysql2$/, files: /^adapters\/stores\/sql\/databases\/open-mysql\.ts$/, how: ['dynamic'] },
+  { package: /^pg$/, files: /^adapters\/stores\/sql\/kysely\/open-postgres\.ts$/, how: ['dynamic'] },
+  { package: /^mysql2$/, files: /^adapters\/stores\/sql\/kysely\/open-mysql\.ts$/, how: ['dynamic'] },
   { package: /^@cedar-policy\//, files: /^adapters\/policy\/cedar\b/, how: loads },
   { package: /^@opentelemetry\/api$/, files: /^adapters\/telemetry\b/, how: loads },
 ];

@@ -220,6 +220,11 @@ export const rooms: readonly Room[] = [
     'contracts adapters/stores/sql/statements',
   ),
   room(
+    'adapters/stores/sql/kysely',
+    'a database by Kysely: its pool and its driver',
+    'contracts adapters/stores/sql/statements adapters/stores/sql/databases',
+  ),
+  room(
     'adapters/stores/sql/sqlite-file',
     'a SQLite file: connection, migrations, who holds a lease',
     'contracts session runtime adapters/stores/sql/statements adapters/stores/sql/databases',
@@ -232,7 +237,7 @@ export const rooms: readonly Room[] = [
   room(
     'adapters/stores/sql',
     'session stores on SQL databases',
-    'contracts session runtime adapters/stores/sql/statements adapters/stores/sql/databases adapters/stores/sql/sqlite-file adapters/stores/sql/services',
+    'contracts session runtime adapters/stores/sql/statements adapters/stores/sql/databases adapters/stores/sql/kysely adapters/stores/sql/sqlite-file adapters/stores/sql/services',
   ),
   room(
     'adapters/stores',
@@ -440,7 +445,7 @@ export const exceptions = {
   /** Rooms whose files are imported by name, past an index.ts. */
   deep: [
     'adapters/stores/sql',
-    'adapters/stores/sql/databases',
+    'adapters/stores/sql/kysely',
     'cli',
     'cli/commands',
     'contracts/schemas',

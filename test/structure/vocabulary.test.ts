@@ -27,6 +27,7 @@ const formers: readonly Former[] = [
       'test/host/policy-wiring.test.ts',
       'test/older/scenario.ts',
       'test/policy/former-outcome.test.ts',
+      'test/types/tasks/wrong.ts',
     ],
   },
   {

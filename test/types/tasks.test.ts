@@ -1,47 +1,48 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { outputs } from './tasks/agent.ts';
-import { approved, bankHost, judged, persisted, served, streamed, withServer } from './tasks/others.ts';
-import { readNote, tools } from './tasks/tool.ts';
+import { format } from 'node:util';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { others } from './tasks/others.ts';
+import { printed } from './tasks/printed.ts';
 
-describe('ten tasks, as programs without a cast', () => {
-  test.each(Object.entries(tools))('1 a tool whose schemas are of %s', async (_, tool) => {
-    expect(await readNote(tool)).toBe('It says a. 0 denied');
-  });
+const folder = join(import.meta.dirname, 'tasks');
+const page = 'docs/comparison.md';
+const sourceOf = (program: string) => readFileSync(join(folder, program), 'utf8');
 
-  test('2 an agent with an output, of each library', async () => {
-    expect(await outputs()).toEqual(['hello', 'hello', 'hello', 'hello']);
-  });
+/** The sources run here; what is packed and installed is run with every library of schemas by `npm run test:installed`. */
+test.each(Object.entries(printed))('%s is a program that runs', async (program, lines) => {
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+  onTestFinished(() => log.mockRestore());
+  await import(join(folder, program));
+  expect(log.mock.calls.flatMap((args) => format(...args).split('\n'))).toEqual(lines);
+});
 
-  test('3 a host, 4 a stream whose end is not lost', async () => {
-    expect(bankHost({ paid: [] }).agents.map(({ name }) => name)).toEqual(['bot']);
-    expect(await streamed({ paid: [] })).toEqual(['input_required']);
-  });
+test('none of them has a cast or an assertion', () => {
+  for (const program of Object.keys(printed)) {
+    const bare = sourceOf(program).replaceAll(/'[^'\n]*'|\/\/.*|^import .*/gm, '');
+    expect([program, /\bas (?!const\b)|[\w)\]]!(?!=)|\bany\b/.exec(bare)?.[0]]).toEqual([program, undefined]);
+    expect(sourceOf(program)).not.toContain('@ts-');
+  }
+  const all = readdirSync(folder).filter((name) => /^\d/.test(name));
+  expect(all.sort()).toEqual(Object.keys(printed).sort());
+});
 
-  test('5 an approval, 10 tested with a model that is scripted', async () => {
-    const bank = { paid: [] };
-    expect(await approved(bank)).toEqual(['pay 300 for ann', 'Paid.']);
-    expect(bank.paid).toEqual([300]);
-  });
+/** Names, numbers, texts and signs: layout and comments count nothing, and a text is one. */
+function tokensOf(code: string): number {
+  const bare = code.replaceAll(/\/\/.*|\/\*.*?\*\//gs, '');
+  return bare.match(/'[^']*'|`[^`]*`|[\w$]+|=>|\.{3}|\?\.|\?\?|[=!]==|&&|\|\||[^\s\w]/g)?.length ?? 0;
+}
 
-  test('6 sessions that outlive their process', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'coxswain-tasks-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    expect(await persisted(join(folder, 's.db'), { paid: [] })).toBe('pay is open');
+test('the page has the number of tokens of each task, beside the fewest of the others', () => {
+  const rows = Object.keys(printed).map((program) => {
+    const [, task = ''] = /\/\/ #region task\n(.*?)\/\/ #endregion/s.exec(sourceOf(program)) ?? [];
+    const other = others[program];
+    return [tokensOf(task), other ? `${tokensOf(other.code)} (${other.of})` : '–'];
   });
-
-  test('7 a session over a socket', async () => {
-    expect(await served({ paid: [] })).toBe('input_required');
+  const table = /\| task \|.*?\n\n/s.exec(readFileSync(join(import.meta.dirname, '../..', page), 'utf8'))?.[0] ?? '';
+  const said = table.split('\n').flatMap((line) => {
+    const [, ours, theirs] = /^\|[^|]+\| (\d+) \| ([^|]+) \|/.exec(line) ?? [];
+    return ours === undefined ? [] : [[Number(ours), theirs]];
   });
-
-  test('8 tools of a server are looked up when somebody needs them', () => {
-    expect(withServer('http://127.0.0.1:1/mcp').agents).toHaveLength(1);
-  });
-
-  test('9 a policy in code', async () => {
-    const bank = { paid: [] };
-    expect([await judged(bank), bank.paid]).toEqual(['pay', []]);
-  });
+  expect(said).toEqual(rows);
 });

@@ -8,4 +8,4 @@ export {
   SCHEMA_VERSION,
   SqliteSessionService,
 } from './sql/open-sqlite.ts';
-export type { SqliteOptions } from './sql/options.ts';
+export type { SqliteOptions } from './sql/sqlite-options.ts';

@@ -219,11 +219,12 @@ interface ToolDefinition<Name extends string, S extends SchemaLike, O, Deps, Con
   readonly name: Name;
   readonly inputSchema: S;
   readonly outputSchema?: O;
-  readonly execute?: (args: ArgsOf<S>, context: Context) => Handled<ResultOf<O>>;
+  readonly execute: (args: ArgsOf<S>, context: Context) => Handled<ResultOf<O>>;
 }
 
 /**
- * Declares a tool that a host or an agent can run. The handler's arguments are inferred from `inputSchema` (of zod,
+ * Declares a tool that a host or an agent can run; one without a handler, which only a host can run,
+ * is written as a plain object. The handler's arguments are inferred from `inputSchema` (of zod,
  * another Standard Schema, or a JSON Schema written in place), and what it returns is held to `outputSchema` where there
  * is one. Dependencies that it needs are named where it takes them: `context: ToolCallContext<Db>`. What else is in it
  * is checked where it is given to an agent or a host.

@@ -8,7 +8,7 @@ export type {
   Transport,
 } from '../connection/index.ts';
 export { Connection, DEFAULT_LIMITS } from '../connection/index.ts';
+export type { AgentServer } from './agent-server.ts';
 export type { ServeOptions } from './options.ts';
 export { serve, serveExecutor } from './serve.ts';
-export type { AgentServer } from './socket-server.ts';
 export { isLoopback } from './upgrade.ts';

@@ -3,9 +3,9 @@ import { CoxswainError } from '../../contracts/index.ts';
 import type { ExecutorOptions, Served, ServerOptions } from '../connection/index.ts';
 import { loadProtocol, servedExecutor, servedHost } from '../connection/index.ts';
 import type { AgentHost } from '../index.ts';
+import type { AgentServer } from './agent-server.ts';
 import type { ServeOptions } from './options.ts';
 import { checkServe, checkServeExecutor } from './serve-shape.ts';
-import type { AgentServer } from './socket-server.ts';
 import { SocketServer } from './socket-server.ts';
 import { isLoopback } from './upgrade.ts';
 /**

@@ -10,6 +10,7 @@ import { inTime } from '../../session/index.ts';
 import type { Served, ServerLimits } from '../connection/index.ts';
 import { Connection, Gatekeeper, Hub, LOOPBACK_NAMES, serverLimits } from '../connection/index.ts';
 import { HttpFront } from '../http/index.ts';
+import type { AgentServer } from './agent-server.ts';
 import { answerNode } from './node-http.ts';
 import type { ServeOptions } from './options.ts';
 import { plainText, refuse } from './plain-answers.ts';
@@ -17,24 +18,6 @@ import { Readiness } from './readiness.ts';
 import { keepAlive, transportOf } from './socket.ts';
 import type { Admittance } from './upgrade.ts';
 import { judgeUpgrade, refusedFor, requestHead } from './upgrade.ts';
-
-export interface AgentServer {
-  /** `ws://host:port/v1` */
-  readonly url: string;
-  readonly port: number;
-  readonly http: Server;
-  /** The token that lets a client in; absent where `authenticate` was given. */
-  readonly token: string | undefined;
-  /** Connections and event streams. */
-  readonly connections: number;
-  /**
-   * Plain HTTP, where `http` was given: for a framework that routes to it. A server that is made here does so by itself.
-   * Never rejects.
-   */
-  fetch(request: Request): Promise<Response>;
-  /** Takes nobody new, lets what runs finish until the deadline, then closes every connection to come back. */
-  close(options?: { deadlineMs?: number }): Promise<void>;
-}
 
 /** Milliseconds that an aborted run has to end, and clients to answer the close. */
 const ABORT_MS = 2000;

@@ -1,5 +1,4 @@
 import type { AnyTool, JsonSchema, ToolAnnotations, ToolCallContext } from '../../../src/contracts/index.ts';
-import { defineTool } from '../../../src/contracts/index.ts';
 import { pause } from '../replay/random.ts';
 import { verdictOf } from './policy.ts';
 import type { Access } from './store.ts';
@@ -59,7 +58,7 @@ export function toolsOf(world: World, access: Access, prefix: '' | 'a_'): AnyToo
 function makeTool(world: World, access: Access, name: string, kind: Kind): AnyTool {
   const seen = new Map<string, number>();
   const { annotations, needsApproval, unknown } = kind;
-  return defineTool({
+  return {
     name,
     description: name,
     inputSchema,
@@ -82,7 +81,7 @@ function makeTool(world: World, access: Access, name: string, kind: Kind): AnyTo
       execute: (args: Record<string, unknown>, context: ToolCallContext) =>
         execute(world, access, name, kind, args, context),
     }),
-  });
+  };
 }
 
 async function execute(

@@ -7,7 +7,14 @@ import type {
   PromptResponse,
   Stream,
 } from '@agentclientprotocol/sdk';
-import type { AgentSession, ContentPart, Limits, PermissionMode, SessionSummary } from '../../../contracts/index.ts';
+import type {
+  AgentSession,
+  ContentPart,
+  Limits,
+  PermissionMode,
+  SessionSummary,
+  ToolProvider,
+} from '../../../contracts/index.ts';
 import { ACP_CODES, CoxswainError, isCoxswainError, messageOf, PACKAGE_VERSION } from '../../../contracts/index.ts';
 import type { Shape } from '../../../session/index.ts';
 import {
@@ -24,7 +31,6 @@ import {
   required,
   text,
 } from '../../../session/index.ts';
-import type { McpToolset } from '../../tools/mcp.ts';
 import { loadAcpSdk, partOfBlock } from '../calls/index.ts';
 import { EditorServers } from './editor-servers.ts';
 import { EditorSession } from './open-session.ts';
@@ -43,7 +49,7 @@ export interface AcpOpening {
    * The same, connected, for `toolProviders` of a host; ended with the session. What cannot be reached is left out, and
    * the person at the editor is told so, as of all of them where this is not called.
    */
-  mcpToolsets(): Promise<McpToolset[]>;
+  mcpToolsets(): Promise<ToolProvider[]>;
 }
 
 export interface ServeAcpOptions {

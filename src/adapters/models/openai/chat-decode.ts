@@ -1,4 +1,3 @@
-import type { CompletionUsage } from 'openai/resources/completions';
 import type { ContentPart, Usage } from '../../../contracts/index.ts';
 import type { ModelResponse } from '../../../runtime/index.ts';
 import type { AnswerCounter } from '../../../session/index.ts';
@@ -25,8 +24,16 @@ export interface ChatChunk {
   error?: unknown;
   id?: string;
   model?: string;
-  usage?: Partial<CompletionUsage> | null;
+  usage?: ChatUsage | null;
   choices?: ChatChoice[] | null;
+}
+
+/** In the words of `openai`, whose types are not imported: a program that asks another provider has not installed it. */
+interface ChatUsage {
+  prompt_tokens?: number;
+  completion_tokens?: number;
+  prompt_tokens_details?: { cached_tokens?: number; cache_write_tokens?: number };
+  completion_tokens_details?: { reasoning_tokens?: number };
 }
 
 interface ChatChoice {
@@ -312,7 +319,7 @@ function isComplete(args: string): boolean {
   }
 }
 
-function usageOf(usage: Partial<CompletionUsage>): Usage {
+function usageOf(usage: ChatUsage): Usage {
   const { prompt_tokens_details: read, completion_tokens_details: written } = usage;
   return countsOf({
     inputTokens: usage.prompt_tokens,

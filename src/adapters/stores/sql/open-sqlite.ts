@@ -2,10 +2,10 @@ import type { SQLInputValue } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storeRefusal, wholeNumber } from '../../../runtime/index.ts';
 import { isBusy, sqlite, storeError } from './databases/index.ts';
-import type { SqliteOptions } from './options.ts';
 import { SqlSessionService } from './services/index.ts';
 import type { SqliteConnection } from './sqlite-file/index.ts';
 import { migrateDown, openAlone, openConnection, patienceOf, SCHEMA_VERSION } from './sqlite-file/index.ts';
+import type { SqliteOptions } from './sqlite-options.ts';
 import type {
   LongWrite,
   Migrated,
@@ -18,8 +18,8 @@ import type {
 import { runNow } from './statements/index.ts';
 import { checkSqlite } from './store-shape.ts';
 
-export type { SqliteOptions } from './options.ts';
 export { migrateDown, migrateUp, SCHEMA_VERSION } from './sqlite-file/index.ts';
+export type { SqliteOptions } from './sqlite-options.ts';
 
 /**
  * A session store in one SQLite file, for any number of processes of one machine; `:memory:` is private to this

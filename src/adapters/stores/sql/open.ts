@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely';
 import { CoxswainError } from '../../../contracts/index.ts';
 import { wholeNumber } from '../../../runtime/index.ts';
-import { KyselyEngine, loadKysely, mysql, postgres, sqlite } from './databases/index.ts';
+import { mysql, postgres, sqlite } from './databases/index.ts';
+import { KyselyEngine, loadKysely } from './kysely/index.ts';
 import { migrateFile, openSqlite } from './open-sqlite.ts';
 import type { SqlOptions } from './options.ts';
 import { oneConnection, SqlSessionService } from './services/index.ts';
@@ -76,7 +77,7 @@ async function openEngine<DB>(target: string | Kysely<DB>, options: SqlOptions):
     throw oneConnection(withoutSecrets(target));
   const open = async (url: string, max: number) => {
     const lazy =
-      dialectOfUrl(url) === postgres ? import('./databases/open-postgres.ts') : import('./databases/open-mysql.ts');
+      dialectOfUrl(url) === postgres ? import('./kysely/open-postgres.ts') : import('./kysely/open-mysql.ts');
     const module = await lazy;
     return 'openPostgres' in module ? module.openPostgres(url, max) : module.openMysql(url, max);
   };

@@ -1,9 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { SqlServiceOptions } from './services/index.ts';
-import type { SqliteConnectionOptions } from './sqlite-file/index.ts';
 import type { SqlDialect } from './statements/index.ts';
-
-export interface SqliteOptions extends SqliteConnectionOptions, SqlServiceOptions {}
 
 export interface SqlOptions extends SqlServiceOptions {
   /** Make the tables, or bring them up to date. Default true; needs the right to do so. */

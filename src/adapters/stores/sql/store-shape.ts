@@ -11,7 +11,8 @@ import {
   oneOf,
   text,
 } from '../../../session/index.ts';
-import type { SqliteOptions, SqlOptions } from './options.ts';
+import type { SqlOptions } from './options.ts';
+import type { SqliteOptions } from './sqlite-options.ts';
 
 // An empty path or URL has an error of its own.
 const sqlite: Shape<SqliteOptions> = { readOnly: flag, busyTimeout: amount, host: name };

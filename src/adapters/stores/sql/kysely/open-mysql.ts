@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { mysqlSession } from './mysql-dialect.ts';
+import { mysqlSession } from '../databases/index.ts';
 import { loadKysely, orAbsence } from './peers.ts';
 
 const packages = ['kysely', 'mysql2'];

@@ -1,0 +1,5 @@
+import { z } from 'zod-3';
+
+export const name = z.object({ name: z.string() });
+export const text = z.object({ text: z.string() });
+export const payment = z.object({ amount: z.number() });
