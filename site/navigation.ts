@@ -14,6 +14,7 @@ export const sections: readonly Section[] = [
   {
     label: 'How-to',
     pages: [
+      'docs/howto/tools.md',
       'docs/howto/approvals.md',
       'docs/howto/policy-recipes.md',
       'docs/howto/web-app.md',

@@ -110,7 +110,13 @@ describe.each(tools)('REV-F1 REV-F2 REV-F3 a tool whose schema is of %s', (_, to
 test('REV-F2 a schema that says no JSON Schema is refused where the tool is given, with what to do', () => {
   const tool = defineTool({ ...pay, inputSchema: valibot, execute });
   const host = () => createHost({ app: 'shop', agents: [], tools: [tool] });
-  expect(host).toThrow(/tool "pay": inputSchema: this schema library offers no JSON Schema; pass JSON Schema instead/);
+  expect(host).toThrow(
+    'tool "pay": inputSchema: a schema of valibot says no JSON Schema by itself; give toStandardJsonSchema(schema), of @valibot/to-json-schema',
+  );
+  const standard = { version: 1, validate: (value: unknown) => ({ value }) } as const;
+  const of = (vendor: string) => () => describeTool({ ...pay, inputSchema: { '~standard': { ...standard, vendor } } });
+  expect(of('effect')).toThrow(/of effect .*toStandardJSONSchemaV1.*JSONSchema\.make/);
+  expect(of('constructor')).toThrow('a schema of constructor says no JSON Schema by itself; pass JSON Schema instead');
 });
 
 test.each([

@@ -48,6 +48,15 @@ const shown = defineTool({
   execute: () => 1,
 });
 
+const noted = defineTool({
+  ...about,
+  name: 'noted',
+  needsApproval: ({ eur }, { deps }: CallInfo<Db>) => deps.db.pay(eur) === '',
+  execute: ({ eur }, { deps }) => deps.db.pay(eur),
+  preview: ({ eur }, { deps }) => [{ type: 'text', text: deps.db.pay(eur) }],
+});
+isTrue<Equal<Parameters<NonNullable<(typeof noted)['execute']>>[1]['deps'], Db>>();
+
 const bot = new LlmAgent({ name: 'bot', tools: [free] });
 const mailer = new LlmAgent({ name: 'mailer', tools: [free, send] });
 isTrue<Equal<DepsFrom<typeof bot>, unknown>>();

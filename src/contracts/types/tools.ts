@@ -226,8 +226,9 @@ interface ToolDefinition<Name extends string, S extends SchemaLike, O, Deps, Con
  * Declares a tool that a host or an agent can run; one without a handler, which only a host can run,
  * is written as a plain object. The handler's arguments are inferred from `inputSchema` (of zod,
  * another Standard Schema, or a JSON Schema written in place), and what it returns is held to `outputSchema` where there
- * is one. Dependencies that it needs are named where it takes them: `context: ToolCallContext<Db>`. What else is in it
- * is checked where it is given to an agent or a host.
+ * is one. Dependencies that it needs are named in the first function that takes them: `context: ToolCallContext<Db>`, or
+ * `call: CallInfo<Db>` where a `preview` stands before `execute`. What else is in it is checked where it is given to an
+ * agent or a host.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
  * @example
  * ```ts

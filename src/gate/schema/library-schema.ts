@@ -37,6 +37,21 @@ export function libraryCheck(schema: unknown): LibraryCheck | undefined {
   return isStandard ? (value) => (standard as StandardSchema).validate(value) : undefined;
 }
 
+/** What to write instead, by the name that a library gives itself. */
+const described: Readonly<Record<string, string>> = {
+  valibot: 'give toStandardJsonSchema(schema), of @valibot/to-json-schema',
+  effect:
+    "give Schema.toStandardJSONSchemaV1(Schema.toStandardSchemaV1(schema)), or, of effect 3, { '~standard': { " +
+    "...Schema.standardSchemaV1(schema)['~standard'], jsonSchema: { input: () => JSONSchema.make(schema) } } }",
+};
+
+/** Of a Standard Schema that models cannot be shown: what to do. */
+export function saysNoJsonSchema(schema: object): string {
+  const vendor = String((schema as { '~standard'?: { vendor?: unknown } })['~standard']?.vendor);
+  const what = Object.hasOwn(described, vendor) ? described[vendor] : 'pass JSON Schema instead';
+  return `a schema of ${vendor} says no JSON Schema by itself; ${what}`;
+}
+
 /** Some libraries make their schemas of functions. */
 export const isSchemaValue = (value: unknown): value is object =>
   (typeof value === 'object' && value !== null) || typeof value === 'function';

@@ -3,7 +3,7 @@ import type { AnyAgentTool, JsonSchema, SchemaLike, ToolDescriptor } from '../..
 import { CoxswainError, copyJson, deepFreeze, messageOf } from '../../contracts/index.ts';
 import { checkTool } from './check-tool.ts';
 import { isSchemaObject, toDraft2020 } from './dialect.ts';
-import { isSchemaValue } from './library-schema.ts';
+import { isSchemaValue, saysNoJsonSchema } from './library-schema.ts';
 import { schemaLibraryToJson } from './zod-schema.ts';
 
 const NO_ARGUMENTS: JsonSchema = deepFreeze({ type: 'object', properties: {} });
@@ -53,7 +53,7 @@ function convert(schema: object): JsonSchema {
   try {
     const fromLibrary = schemaLibraryToJson(schema);
     if (fromLibrary) return fromLibrary;
-    if ('~standard' in schema) throw schemaError('this schema library offers no JSON Schema; pass JSON Schema instead');
+    if ('~standard' in schema) throw schemaError(saysNoJsonSchema(schema));
     if (typeof schema === 'function') throw schemaError('this function is no schema');
     const copy = copyJson(schema, 'schema') as JsonSchema;
     toDraft2020(copy);
