@@ -13,12 +13,17 @@ export class Bell {
     this.#wake?.();
   }
 
-  async rung(): Promise<void> {
-    if (!this.#isRung) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+  rung(): Promise<void> {
+    if (this.#isRung) {
+      this.#heard();
+      return Promise.resolve();
     }
+    return new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    }).then(() => this.#heard());
+  }
+
+  #heard(): void {
     this.#wake = undefined;
     this.#isRung = false;
   }

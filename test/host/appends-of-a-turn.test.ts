@@ -1,13 +1,20 @@
 import { expect, test } from 'vitest';
 import { allowAll, InMemorySessionService } from '../../src/index.ts';
 import type { AppendOptions, SessionKey, StoredEvent } from '../../src/runtime/index.ts';
+import type { Script } from '../../src/testing/index.ts';
 import { bot, endOf, hostOf, say, tool } from './kit.ts';
 
 /** Notes what each append stored, in a word an event. */
 class Noting extends InMemorySessionService {
   readonly appends: string[] = [];
+  reads = 0;
   /** Another process writes this before the next append of a start. */
   meanwhile: (() => Promise<unknown>) | undefined;
+
+  override async get(key: SessionKey, options?: Parameters<InMemorySessionService['get']>[1]) {
+    this.reads++;
+    return super.get(key, options);
+  }
 
   override async append(key: SessionKey, events: readonly StoredEvent[], options?: AppendOptions) {
     if (events.some(({ actions }) => actions.started)) {
@@ -68,6 +75,18 @@ test('a step of a hosted tool loop is a call, its start and its result, each sto
   const seqs = events.flatMap((event) => ('seq' in event && event.seq !== undefined ? [event.seq] : []));
   expect(seqs).toEqual([...seqs].sort((a, b) => a - b));
   expect(new Set(seqs).size).toBe(9);
+});
+
+test('a further step of a hosted tool loop reads the log once', async () => {
+  const reads = async (steps: number) => {
+    const store = new Noting();
+    const script = [...Array.from({ length: steps }, (): Script => ({ calls: [['look', {}]] })), 'done'];
+    const { host } = hostOf(bot(script), { store, policy: allowAll(), tools: [tool('look', () => 'seen')] });
+    const session = await host.open('bot');
+    expect(endOf(await say(session, 'hi')).reason).toBe('completed');
+    return store.reads;
+  };
+  expect((await reads(5)) - (await reads(2))).toBe(3);
 });
 
 test('a start that others have written before is stored behind what they wrote, and both are shown', async () => {

@@ -5,6 +5,7 @@ import type { Decision } from '../policy/index.ts';
 import { errorResult, normaliseReturn } from '../result/index.ts';
 import type { RunBounds } from './run-within.ts';
 import { runWithin } from './run-within.ts';
+import type { UnfitReturn } from './unfit-return.ts';
 import { unfitReturn } from './unfit-return.ts';
 
 /** The hooks behind a handler, in the words of whoever has them. One that fails changes nothing. */
@@ -56,9 +57,13 @@ export async function runCall<Context extends ToolCallContext<never>>(run: CallR
   switch (end.kind) {
     case 'begun':
       return run.hasAsked() ? { kind: 'asked' } : end;
-    case 'value':
+    case 'value': {
       if (run.hasAsked()) return { kind: 'asked' };
-      return { kind: 'result', result: await resultAfter(await promised(run, end.value), hooks) };
+      // Each promise costs as much as a check: none is made where nothing is waited for.
+      const checking = promised(run, end.value);
+      const asking = resultAfter(checking instanceof Promise ? await checking : checking, hooks);
+      return { kind: 'result', result: asking instanceof Promise ? await asking : asking };
+    }
     case 'aborted':
       return end;
     case 'late':
@@ -70,15 +75,18 @@ export async function runCall<Context extends ToolCallContext<never>>(run: CallR
 }
 
 /** What the handler returned, or why it is not what its tool promises. */
-async function promised<Context extends ToolCallContext<never>>(
+function promised<Context extends ToolCallContext<never>>(
   { tool, firstOnly, unfit }: CallRun<Context>,
   value: unknown,
-): Promise<ToolResult> {
+): ToolResult | Promise<ToolResult> {
   // The first word of a long-running one is no result yet.
-  const unfitting = firstOnly || !unfit ? undefined : await unfitReturn(tool, value);
-  if (!unfitting) return normaliseReturn(value);
-  unfit?.(unfitting.fault);
-  return unfitting.result;
+  const checking = firstOnly || !unfit ? undefined : unfitReturn(tool, value);
+  const held = (unfitting: UnfitReturn | undefined) => {
+    if (!unfitting) return normaliseReturn(value);
+    unfit?.(unfitting.fault);
+    return unfitting.result;
+  };
+  return checking instanceof Promise ? checking.then(held) : held(checking);
 }
 
 /** What a call comes to that failed: what a hook has instead, else the error. */

@@ -17,13 +17,27 @@ import { Decision } from '../policy/index.ts';
  * @throws whatever the handler throws; CoxswainError `PERMISSION_DENIED / E_TOOL` without a genuine decision for
  *   this very call
  */
-export async function runHandler<Context extends ToolCallContext<never>>(
+export function runHandler<Context extends ToolCallContext<never>>(
   decision: Decision,
   // biome-ignore lint/suspicious/noExplicitAny: the arguments are those that the decision is about
   tool: ToolContract<any, Context>,
   context: Context,
   options: { firstOnly?: boolean } = {},
 ): Promise<unknown> {
+  try {
+    const returned = called(decision, tool, context);
+    return isAsyncIterable(returned) ? drain(returned, context, options.firstOnly ?? false) : Promise.resolve(returned);
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+function called<Context extends ToolCallContext<never>>(
+  decision: Decision,
+  // biome-ignore lint/suspicious/noExplicitAny: the arguments are those that the decision is about
+  tool: ToolContract<any, Context>,
+  context: Context,
+): unknown {
   if (!Decision.isGenuine(decision) || decision.callId !== context.callId || decision.record.outcome !== 'approved') {
     throw new CoxswainError('PERMISSION_DENIED', 'E_TOOL', `call ${context.callId} has no decision that lets it run`);
   }
@@ -32,8 +46,7 @@ export async function runHandler<Context extends ToolCallContext<never>>(
   }
   // The handler's own: it may change them, and the record of the decision may not change.
   const args = copyJson(decision.args, 'arguments');
-  const returned: unknown = tool.execute(args, context);
-  return isAsyncIterable(returned) ? drain(returned, context, options.firstOnly ?? false) : returned;
+  return tool.execute(args, context);
 }
 
 async function drain(

@@ -32,10 +32,14 @@ export class RunQueue {
       start: () => {
         this.#running++;
         this.#alone = exclusive;
-        void work().finally(() => {
+        const over = () => {
           this.#running--;
           this.#alone = false;
           this.#next();
+        };
+        void work().then(over, (error: unknown) => {
+          over();
+          throw error;
         });
       },
     });

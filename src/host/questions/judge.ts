@@ -99,15 +99,16 @@ export class Judge {
   }
 
   /** What to do about a request; `peek`: only to show it, no hook fires. */
-  async step(
+  step(
     request: ReportedRequest,
     hostTool: HostTool | undefined,
     signal: AbortSignal | undefined,
     peek = false,
   ): Promise<Step> {
-    const step = await this.#step(request, hostTool, signal, peek);
-    if (step.kind !== 'settle' || !step.decision) return step;
-    return { ...step, decision: { requestedBy: this.#options.grounds(request).principal.id, ...step.decision } };
+    return this.#step(request, hostTool, signal, peek).then((step) => {
+      if (step.kind !== 'settle' || !step.decision) return step;
+      return { ...step, decision: { requestedBy: this.#options.grounds(request).principal.id, ...step.decision } };
+    });
   }
 
   async #step(

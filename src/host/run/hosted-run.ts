@@ -270,9 +270,9 @@ export class HostedRun implements LoopingRun, CallersStream {
   }
 
   /** Waits until something has changed. Time in which nothing runs here is not the turn's. */
-  async waitForNews(): Promise<void> {
+  waitForNews(): Promise<void> {
     if (this.calls.running === 0) this.#clock?.pause();
-    await this.woken();
+    return this.woken();
   }
 
   offers(name: string): boolean {

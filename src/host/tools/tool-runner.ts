@@ -12,7 +12,7 @@ import type {
   ToolUpdate,
 } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import type { Decision, HooksBehind } from '../../gate/index.ts';
+import type { CallEnd, Decision, HooksBehind } from '../../gate/index.ts';
 import {
   checkConfirmation,
   errorResult,
@@ -70,19 +70,24 @@ export async function runHostTool(call: HostCall, options: RunToolOptions, signa
   const handler = new HandlerRun();
   const context = new HostToolContext(call, options, controller.signal, handler);
   const hooks = hooksBehind(call, options, signal);
-  const end = await runCall({
-    decision,
-    tool,
-    context,
-    hooks,
-    firstOnly: longRunning,
-    timeoutMs: tool.timeoutMs ?? options.timeoutMs,
-    signals: [signal],
-    end: (reason) => controller.abort(reason),
-    hasAsked: () => context.asked !== undefined,
-    suspends: (error) => error instanceof Suspended,
-    ...(isForeign(hostTool.source) ? {} : { unfit: (fault) => options.warn(misfit(descriptor.name, fault)) }),
-  }).finally(() => handler.end());
+  let end: CallEnd;
+  try {
+    end = await runCall({
+      decision,
+      tool,
+      context,
+      hooks,
+      firstOnly: longRunning,
+      timeoutMs: tool.timeoutMs ?? options.timeoutMs,
+      signals: [signal],
+      end: (reason) => controller.abort(reason),
+      hasAsked: () => context.asked !== undefined,
+      suspends: (error) => error instanceof Suspended,
+      ...(isForeign(hostTool.source) ? {} : { unfit: (fault) => options.warn(misfit(descriptor.name, fault)) }),
+    });
+  } finally {
+    handler.end();
+  }
   let result: ToolResult;
   switch (end.kind) {
     case 'asked':

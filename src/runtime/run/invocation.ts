@@ -338,8 +338,9 @@ export class Invocation implements OpenRun, RunningInvocation {
     if (storing) await storing;
     const { fold } = this;
     if (outcome.kind === 'suspended') {
-      // Answers of other processes, and those that came while other tools ran.
-      await this.session.catchUp();
+      // Answers of other processes, and those that came while other tools ran. A host that holds the session looks itself:
+      // before it stores a start, and once more when it has let go.
+      if (!this.session.holding) await this.session.catchUp();
       if (fold.answers !== before.answers || this.#reservations.count !== before.reserved) return true;
     } else if (outcome.kind === 'done' && fold.steers.size > 0 && fold.steers.size !== before.steers) {
       return true;

@@ -20,14 +20,17 @@ export async function endRun(invocation: OpenRun, outcome: Outcome): Promise<Inv
   if (stored) result = { reason: 'completed', end: stored };
   else if (invocation.signal.aborted)
     result = await end(invocation, { reason: limitReason(invocation.signal.reason) ?? 'aborted' }, outcome);
-  else result = await endAs(invocation, outcome);
+  else {
+    const ending = endAs(invocation, outcome);
+    result = ending instanceof Promise ? await ending : ending;
+  }
   // Under a host a stream is made of several of these: the run is over with its turn.
   if (invocation.hostRuns && result.reason === 'input_required') return result;
   if (invocation.engine.plugins.length > 0) await afterRun(invocation);
   return result;
 }
 
-async function endAs(invocation: OpenRun, outcome: Outcome): Promise<InvocationResult> {
+function endAs(invocation: OpenRun, outcome: Outcome): InvocationResult | Promise<InvocationResult> {
   switch (outcome.kind) {
     case 'failed':
       return end(invocation, { reason: outcome.failure.reason, failure: outcome.failure }, outcome);

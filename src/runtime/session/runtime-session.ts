@@ -142,7 +142,7 @@ export class RuntimeSession {
   }
 
   /** Stores starts of calls while this handle holds the session. False: others have written meanwhile. */
-  async startCalls(starts: readonly ToolApprovalInput[], streamId: string): Promise<boolean> {
+  startCalls(starts: readonly ToolApprovalInput[], streamId: string): Promise<boolean> {
     this.assertOpen();
     const { lease, by } = this.live.holding ?? {};
     if (this.live.current || by !== this || !lease) throw busy(this.id);
