@@ -296,6 +296,7 @@ export {
   effectiveEvents,
   encodeEvent,
   eventWindow,
+  faultOfEvent,
   firstEpoch,
   foldState,
   InMemorySessionService,

@@ -68,6 +68,7 @@ export {
   normaliseInput,
   permissionMode,
   streamIdOf,
+  unfitOfPrincipal,
 } from './checks/index.ts';
 export * from './guarded-telemetry.ts';
 export type {

@@ -100,6 +100,9 @@ test.each<[unknown, string | undefined]>([
   [{ id: 5 }, 'a principal whose id is no text'],
   [{ id: 'ann', roles: 'admin' }, 'a principal whose roles are no list of texts'],
   [{ id: 'ann', roles: ['a', 5] }, 'a principal whose roles are no list of texts'],
+  [{ id: 'ann', onBehalfOf: 'bob' }, undefined],
+  [{ id: 'ann', onBehalfOf: undefined }, undefined],
+  [{ id: 'ann', onBehalfOf: null }, 'a principal whose onBehalfOf is no text; where there is nobody it is left out'],
 ])('%j names somebody, or is %s', (found, fault) => {
   expect(faultOfPrincipal(found)).toBe(fault);
 });

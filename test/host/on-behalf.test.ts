@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import type { ApproverRule, Principal } from '../../src/contracts/index.ts';
+import { createHttp } from '../../src/host/http/index.ts';
 import { InMemorySessionService } from '../../src/index.ts';
 import type { SessionService } from '../../src/runtime/index.ts';
 import { bot, endOf, hostOf, notingTool, only, policyOf, refusal, say } from './kit.ts';
@@ -21,6 +22,57 @@ async function asked(approvers: ApproverRule, asks: Principal, store: SessionSer
   const vote = (by: Principal) => session.respond(requestId, { kind: 'approve', by });
   return { host, session, vote, pay };
 }
+
+const nobody: [unknown][] = [[null], [7], [''], [{ a: 1 }], [['anna']]];
+
+describe('ATK2-06 a principal who acts for what is nobody', () => {
+  test.each(nobody)('%j is not let in, and nothing of theirs is stored', async (onBehalfOf) => {
+    const store = openSqlite(':memory:');
+    const { host } = hostOf(bot(['hi']), { store });
+    const warnings: string[] = [];
+    const http = createHttp(host, {
+      authenticate: () => ({ id: 'anna', onBehalfOf }) as unknown as Principal,
+      warn: (text) => warnings.push(text),
+    });
+    const came = await http(
+      new Request('https://x.example/v1/agents/bot/sessions', {
+        method: 'POST',
+        headers: { authorization: 'Bearer a', 'content-type': 'application/json' },
+        body: JSON.stringify({ sessionId: 's', create: true }),
+      }),
+    );
+    expect(came.status).toBe(503);
+    expect(warnings).toEqual([expect.stringContaining('gave a principal whose onBehalfOf is no text')]);
+    expect(await store.list({ app: 'shop', userId: 'anna' })).toEqual([]);
+    await http.close();
+    await host.close();
+    await store.close();
+  });
+
+  test.each(nobody)(
+    '%j is no one of several who must approve, asks for nothing and is shown nothing',
+    async (onBehalfOf) => {
+      const { host, session, vote } = await asked({ quorum: 2, roles: boss }, { id: 'asks' });
+      const by = { id: 'k', roles: boss, onBehalfOf } as unknown as Principal;
+      const { requestId } = await only(session);
+      for (const call of [
+        () => vote(by),
+        () => host.approvals.decide(requestId, { kind: 'approve' }, { by }),
+        () => host.approvals.list({ approver: by }),
+        () => host.open('bot', { principal: by }),
+        () => say(session, 'go', { principal: by }),
+        () => say(session, { kind: 'tool_approval', requestId, approved: true, by } as never),
+      ]) {
+        expect(await refusal((async () => call())())).toMatchObject({
+          code: 'E_BAD_INPUT',
+          message: expect.stringContaining('onBehalfOf is not the id of somebody'),
+        });
+      }
+      expect((await vote(anna)).status).toBe('waiting_quorum');
+      await host.close();
+    },
+  );
+});
 
 describe('ATK-30 whoever acts for a person', () => {
   test.each([

@@ -55,6 +55,21 @@ describe('an event that is stored', () => {
     expect(() => sealEvent(event({ actions: { stateDelta } }), 1)).toThrow('.actions.stateDelta.a is undefined');
   });
 
+  test.each<[string, Partial<EventInit>]>([
+    ['actions.terms', { actions: { terms: { principal: { id: 'a', onBehalfOf: null } } } as unknown as EventActions }],
+    ['actions.answers', { actions: { answers: { r: { action: 'perhaps' } } } as unknown as EventActions }],
+    ['actions.questions', { actions: { questions: [{ requestId: 'r', redact: 'all' }] } as unknown as EventActions }],
+    [
+      'content',
+      { content: { role: 'model', parts: [{ text: 'of no type' }] } as unknown as StoredEvent['content'] & {} },
+    ],
+    ['author', { author: 5 as unknown as string }],
+  ])('ATK2-06 sibling: is one that can be read back: its %s is as events have it', (field, more) => {
+    expect(() => sealEvent(event(more), 1)).toThrow(
+      expect.objectContaining({ code: 'E_BAD_INPUT', message: expect.stringContaining(`e1: its ${field} is not`) }),
+    );
+  });
+
   test('cannot be read: an error with a code', () => {
     const broken = {
       get a() {

@@ -212,7 +212,7 @@ export const rooms: readonly Room[] = [
   room(
     'adapters/stores/sql/statements',
     'SQL without a database: steps, rows, reads, versions of a schema',
-    'contracts runtime adapters/stores/common',
+    'contracts runtime',
   ),
   room(
     'adapters/stores/sql/databases',
@@ -247,7 +247,7 @@ export const rooms: readonly Room[] = [
   room(
     'adapters/adk',
     "the adapter of this package's own runtime: its agents as AgentSessions",
-    'contracts base session/resume session gate runtime/session runtime adapters/stores/common',
+    'contracts base session/resume session gate runtime/session runtime',
   ),
   room(
     'adapters/tools/mcp/wire',

@@ -2,9 +2,8 @@ import { badInput, checkIs, guarded, list, object, text } from '../../base/index
 import type { SessionRef, SessionSnapshot } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, MAX_JSON_DEPTH } from '../../contracts/index.ts';
 import type { LiveSession, SessionKey, SessionRecord, SessionService, StoredEvent } from '../../runtime/index.ts';
-import { Chain, createEvent } from '../../runtime/index.ts';
+import { Chain, createEvent, faultOfEvent } from '../../runtime/index.ts';
 import { settling } from '../../runtime/session/index.ts';
-import { faultOfEvent } from '../stores/common/index.ts';
 import { project } from './project.ts';
 
 /** A session as data, to be opened elsewhere. */

@@ -1,4 +1,5 @@
 import type { Principal } from '../../contracts/index.ts';
+import { unfitOfPrincipal } from '../../session/index.ts';
 
 /**
  * What keeps an authenticator's answer from naming anybody; undefined: it names somebody. Without an id everybody would
@@ -6,8 +7,12 @@ import type { Principal } from '../../contracts/index.ts';
  */
 export function faultOfPrincipal(found: unknown): string | undefined {
   if (typeof found !== 'object' || found === null) return `a ${typeof found}, not {id, roles?}`;
-  const { id, roles } = found as { [K in keyof Principal]: unknown };
-  if (typeof id !== 'string' || id === '') return 'a principal whose id is no text';
-  const rolesFit = roles === undefined || (Array.isArray(roles) && roles.every((role) => typeof role === 'string'));
-  return rolesFit ? undefined : 'a principal whose roles are no list of texts';
+  const unfit = unfitOfPrincipal(found);
+  return unfit && `a principal whose ${unfit} ${faults[unfit]}`;
 }
+
+const faults: Readonly<Record<keyof Principal, string>> = {
+  id: 'is no text',
+  roles: 'are no list of texts',
+  onBehalfOf: 'is no text; where there is nobody it is left out',
+};

@@ -23,8 +23,9 @@ export interface CallNotes {
 }
 
 /** Reads them; what is of another shape was noted by nobody here. */
-export function callNotes({ _meta = none }: Pick<FunctionCallPart, '_meta'>): CallNotes {
-  const { hooked, ask, asked, handledBy, tool, signals, rawArgs } = _meta;
+export function callNotes({ _meta }: Pick<FunctionCallPart, '_meta'>): CallNotes {
+  // A part that another program wrote may have null there.
+  const { hooked, ask, asked, handledBy, tool, signals, rawArgs } = _meta ?? none;
   return {
     ...(hooked === true ? { hooked } : {}),
     ...(typeof ask === 'string' ? { ask } : {}),

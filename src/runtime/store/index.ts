@@ -39,3 +39,4 @@ export {
   titleChange,
   wholeNumber,
 } from './store-rules.ts';
+export { faultOfEvent } from './stored-event.ts';

@@ -3,6 +3,7 @@ import { CoxswainError, deepFreeze, MAX_JSON_DEPTH, setOwn } from '../../contrac
 import type { StoredEvent } from '../log/index.ts';
 import { applyDelta, noDelta, noEffects, noIds, splitDelta, stateValue, storedDelta } from '../log/index.ts';
 import type { SessionKey } from './session-service.ts';
+import { faultOfEvent } from './stored-event.ts';
 
 export { checkKey, checkScope, newKey, storeInput } from './store-checks.ts';
 
@@ -35,7 +36,7 @@ export function splitInitial(state: Readonly<Record<string, unknown>> = {}): Spl
 /**
  * Makes an event what is stored: with its place, without `temp:` keys, pure JSON, frozen at every depth. The object
  * itself is taken over unless it is frozen already.
- * @throws CoxswainError `INVALID_ARGUMENT / E_ID | E_NOT_JSON | E_TOO_DEEP`
+ * @throws CoxswainError `INVALID_ARGUMENT / E_ID | E_NOT_JSON | E_TOO_DEEP | E_BAD_INPUT`
  */
 export function sealEvent(given: StoredEvent, seq: number): StoredEvent {
   try {
@@ -68,11 +69,19 @@ function sealed(given: StoredEvent, seq: number): StoredEvent {
   }
   const fault = seal(event as unknown as Record<string, unknown>, 0);
   if (fault !== undefined) throw notJson(event, fault);
+  // What could not be read back would make all of its session unreadable.
+  const unfit = faultOfEvent(event as unknown as Record<string, unknown>, 'row');
+  if (unfit !== undefined) throw unreadable(event, unfit);
   if (!event.content) return event;
   for (const part of event.content.parts) {
     if (part.type === 'function_call' || part.type === 'function_response') checkCallId(event, part.id);
   }
   return event;
+}
+
+function unreadable(event: StoredEvent, field: string): CoxswainError {
+  const message = `event ${event.id}: its ${field} is not as events have it, so that the session could not be read any more; nothing was stored`;
+  return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message, { details: { id: event.id, field } });
 }
 
 /** Open calls are indexed by their id: as a JSON string, it fits into a key of every database. */

@@ -6,5 +6,5 @@ export { checkHooks } from './hook-points.ts';
 export { checkContent, checkSize, MAX_INPUT_CHARS, normaliseInput } from './input.ts';
 export { permissionMode } from './permission-modes.ts';
 export { anOutcome } from './policy-outcome.ts';
-export { checkLimits, checkNames, checkPrincipal } from './principal.ts';
+export { checkLimits, checkNames, checkPrincipal, unfitOfPrincipal } from './principal.ts';
 export { checkAbort, checkEvents, checkExecution, checkRequestId, checkSteer, streamIdOf } from './session-calls.ts';

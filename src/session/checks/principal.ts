@@ -1,12 +1,27 @@
 import { badInput, guarded, nearest } from '../../base/index.ts';
 import type { Principal } from '../../contracts/index.ts';
 
+/**
+ * The member that keeps a principal from naming anybody, or that the log could not give back. Without an id everybody
+ * would be the same user; so would all who act for somebody without a name.
+ */
+export function unfitOfPrincipal(who: object): keyof Principal | undefined {
+  const { id, roles, onBehalfOf } = who as { [K in keyof Principal]: unknown };
+  if (!isName(id)) return 'id';
+  if (roles !== undefined && !(Array.isArray(roles) && roles.every((role) => typeof role === 'string'))) return 'roles';
+  return onBehalfOf === undefined || isName(onBehalfOf) ? undefined : 'onBehalfOf';
+}
+
+const isName = (value: unknown): boolean => typeof value === 'string' && value !== '';
+
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` unless it says who somebody is */
 export function checkPrincipal(who: Principal, where: string): void {
   guarded(where, () => {
-    const { id, roles } = ((who as Principal | null) ?? {}) as Partial<Record<keyof Principal, unknown>>;
-    if (typeof id !== 'string' || id === '') throw badInput(`${where} is not {id: "who"}`);
-    if (roles !== undefined) checkNames(roles, `${where}.roles`);
+    const unfit = unfitOfPrincipal((who as Principal | null) ?? {});
+    if (unfit === 'id') throw badInput(`${where} is not {id: "who"}`);
+    if (unfit === 'roles') throw badInput(`${where}.roles is not a list of names`);
+    if (unfit !== undefined)
+      throw badInput(`${where}.${unfit} is not the id of somebody; leave it out where there is none`);
   });
 }
 

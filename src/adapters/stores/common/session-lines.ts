@@ -1,8 +1,7 @@
 import { isEmpty, isObject } from '../../../base/index.ts';
 import { CoxswainError, parseJson } from '../../../contracts/index.ts';
 import type { EventActions, SessionKey, StoredEvent } from '../../../runtime/index.ts';
-import { createActions, noEffects, noIds } from '../../../runtime/index.ts';
-import { faultOfEvent } from './stored-event.ts';
+import { createActions, faultOfEvent, noEffects, noIds } from '../../../runtime/index.ts';
 
 const FORMAT = 'coxswain.session';
 /** Written. Version 1, where each event is a line of its own and says all that it has, is read as well. */

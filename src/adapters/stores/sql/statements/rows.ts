@@ -1,8 +1,7 @@
 import type { SessionSummary } from '../../../../contracts/index.ts';
 import { CoxswainError, canonicalJson, deepFreeze, messageOf, parseJson } from '../../../../contracts/index.ts';
 import type { OpenCall, SessionKey, SessionRecord, StoredEvent, StoredEventRow } from '../../../../runtime/index.ts';
-import { decodeEvent, encodeEvent, joinState, sqlTime, timeOf } from '../../../../runtime/index.ts';
-import { faultOfEvent } from '../../common/index.ts';
+import { decodeEvent, encodeEvent, faultOfEvent, joinState, sqlTime, timeOf } from '../../../../runtime/index.ts';
 import type { SqlDialect } from './dialect.ts';
 import type { Row, Value } from './steps.ts';
 

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../../../runtime/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 
 type Check = (value: unknown) => boolean;
 
