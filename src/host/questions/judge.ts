@@ -40,6 +40,7 @@ import { confirmationOf, confirmationQuestion, isOvertaken } from './confirmatio
 import { whyNotEdited } from './edited-args.ts';
 import { FiredHooks } from './fired-hooks.ts';
 import { openCallFacts } from './open-call-facts.ts';
+import type { JudgedCall } from './question-outcome.ts';
 import { carriedVotes, questionOutcome } from './question-outcome.ts';
 import { callsOf } from './run-inputs.ts';
 import type { Step } from './step.ts';
@@ -128,13 +129,14 @@ export class Judge {
     const checking = hostTool && validatedInTime(rules.validate(call.args), signal);
     const checked = checking instanceof Promise ? await checking : checking;
     if (checked?.ok) call = asTaken(call, checked.args);
+    const judged: JudgedCall = { request, hostTool, call, rules };
     const { confirmations, name } = this.#options;
     const confirmation = confirmations.get(name, call.callId);
     if (confirmation && isOvertaken(confirmation, request)) confirmations.delete(name, call.callId);
     else if (confirmation) {
       const under = await underPolicy(request, call, rules, confirmationQuestion(confirmation));
       if (under.kind === 'refuse') return { kind: 'settle', result: under.result, decision: under.record };
-      return this.#asked(request, hostTool, call, rules, under.question, 'policy', confirmation);
+      return this.#asked(judged, under.question, 'policy', confirmation);
     }
     const next = nextStep(openCallFacts(request, hostTool, this.#options));
     switch (next.kind) {
@@ -143,10 +145,10 @@ export class Judge {
       case 'run':
         // What goes on is not begun anew: nobody is asked again.
         return next.isRerun && this.#options.goesOn(request)
-          ? this.#approved(request, hostTool, call, rules, approvalOf(request), true)
-          : this.#decided(request, hostTool, call, rules, next.isRerun);
+          ? this.#approved(judged, approvalOf(request), true)
+          : this.#decided(judged, next.isRerun);
       case 'inquire':
-        return hostTool ? this.#lost(request, hostTool, call, rules) : { kind: 'leave' };
+        return hostTool ? this.#lost(judged, hostTool) : { kind: 'leave' };
       case 'settle':
         // Unreached: a host's questions are derived, so that nothing on record refuses. In doubt, no.
         return refusal('denied', 'host');
@@ -161,7 +163,7 @@ export class Judge {
       const decision: DecisionRecord = { ...facts, outcome: 'denied', by: 'gate', reason: checked.message };
       return { kind: 'settle', result: errorResult('invalid_args', checked.message), decision };
     }
-    const deciding = this.#verdict(request, call, rules, hostTool, peek);
+    const deciding = this.#verdict(judged, peek);
     const verdict = deciding instanceof Promise ? await deciding : deciding;
     switch (verdict.kind) {
       case 'run': {
@@ -169,18 +171,14 @@ export class Judge {
         // A question that was put is not taken back by a policy that would not put it now, but by a person's "always".
         if (put && (isForNamed(put) || !isRemembered(verdict.decision.record.ruleId))) {
           const { args } = verdict.decision;
-          return hooked(call, args, await this.#asked(request, hostTool, call, rules, heldTo({ args }, put), 'policy'));
+          return hooked(call, args, await this.#asked(judged, heldTo({ args }, put), 'policy'));
         }
         return canRun(request, hostTool)
           ? { kind: 'run', decision: verdict.decision, rerun: false }
           : { kind: 'leave', decision: verdict.decision.record };
       }
       case 'ask':
-        return hooked(
-          call,
-          verdict.question.args,
-          await this.#asked(request, hostTool, call, rules, verdict.question, 'policy'),
-        );
+        return hooked(call, verdict.question.args, await this.#asked(judged, verdict.question, 'policy'));
       case 'refuse':
       case 'result':
         return { kind: 'settle', result: verdict.result, decision: verdict.record };
@@ -211,20 +209,14 @@ export class Judge {
       if (under.kind === 'refuse') return { kind: 'elicit', request };
     } else if (under.kind === 'refuse') {
       return isRerun ? refusedAgain(under) : { kind: 'settle', result: under.result, decision: under.record };
-    } else if (isRerun) return this.#asked(request, hostTool, call, rules, under.question, 'rerun');
+    } else if (isRerun) return this.#asked({ request, hostTool, call, rules }, under.question, 'rerun');
     if (!isForNamed(under.question)) return { kind: 'elicit', request };
     const put = { requestId, ...approversOf(under.question) };
     return { kind: 'elicit', request: { ...request, questions: [...questions, put] } };
   }
 
   /** Policy is asked each time: what it said before may not hold any more. Hooks fire once. */
-  #verdict(
-    request: ReportedRequest,
-    call: GateCall,
-    rules: HostRules,
-    hostTool: HostTool | undefined,
-    peek: boolean,
-  ): Verdict | Promise<Verdict> {
+  #verdict({ request, hostTool, call, rules }: JudgedCall, peek: boolean): Verdict | Promise<Verdict> {
     const asked = askedByHook(request);
     const beforeTool = this.#hooks.once(call, request, rules.signal, peek);
     const info = () => this.#options.callInfo(request, call.callId, rules.signal);
@@ -238,57 +230,41 @@ export class Judge {
   }
 
   /** Started by whoever held the session before; its author does not say that it may run again. */
-  async #lost(request: ReportedRequest, hostTool: HostTool, call: GateCall, rules: HostRules): Promise<Step> {
+  async #lost(judged: JudgedCall, { tool }: HostTool): Promise<Step> {
+    const { request, call, rules } = judged;
     const approval = approvalOf(request);
     const wasLetRun = request.decision !== undefined;
     const args = approval.args ?? call.args;
     const { policyTimeoutMs: timeoutMs = POLICY_TIMEOUT_MS, warn } = this.#options;
     const about = { ...this.#options.callInfo(request, call.callId, rules.signal), args };
-    const verdict = await authorsWord(hostTool.tool, hostTool.tool.name, about, { timeoutMs, warn });
+    const verdict = await authorsWord(tool, tool.name, about, { timeoutMs, warn });
     if (typeof verdict === 'object') return { kind: 'settle', result: normaliseReturn(verdict.result) };
-    if (verdict === 'retry' && wasLetRun) return this.#decided(request, hostTool, call, rules, true);
+    if (verdict === 'retry' && wasLetRun) return this.#decided(judged, true);
     const under = await underPolicy(request, call, rules, { args, hint: rerunQuestion(call.tool.name) });
     if (under.kind === 'refuse') return refusedAgain(under);
-    return this.#asked(request, hostTool, call, rules, under.question, 'rerun');
+    return this.#asked(judged, under.question, 'rerun');
   }
 
   /** The yes that is in the log; or the question to those who have to say it since. */
-  async #decided(
-    request: ReportedRequest,
-    hostTool: HostTool | undefined,
-    call: GateCall,
-    rules: HostRules,
-    rerun: boolean,
-  ): Promise<Step> {
+  async #decided(judged: JudgedCall, rerun: boolean): Promise<Step> {
+    const { request, call, rules } = judged;
     const wanted = await wantedSince(request, call, rules);
-    if (!wanted) return this.#approved(request, hostTool, call, rules, approvalOf(request), rerun);
-    return this.#asked(request, hostTool, call, rules, wanted, rerun ? 'rerun' : 'policy');
+    if (!wanted) return this.#approved(judged, approvalOf(request), rerun);
+    return this.#asked(judged, wanted, rerun ? 'rerun' : 'policy');
   }
 
-  async #asked(
-    request: ReportedRequest,
-    hostTool: HostTool | undefined,
-    call: GateCall,
-    rules: HostRules,
-    question: Question,
-    kind: QuestionKind,
-    confirmation?: Confirmation,
-  ): Promise<Step> {
-    const inquiry = { request, hostTool, call, rules, question, kind, confirmation };
-    const standing = await questionOutcome(inquiry, this.#options);
+  async #asked(judged: JudgedCall, question: Question, kind: QuestionKind, confirmation?: Confirmation): Promise<Step> {
+    const standing = await questionOutcome({ ...judged, question, kind, confirmation }, this.#options);
     if (standing.kind === 'open') return { kind: 'ask', question: standing.question };
     if (standing.kind === 'refused') return standing.step;
     const { approval, payload } = standing;
     const confirmed = confirmation ? { confirmed: true, payload } : undefined;
     const isAgain = kind === 'rerun' || confirmed !== undefined;
-    return this.#approved(request, hostTool, call, rules, approval, isAgain, confirmed);
+    return this.#approved(judged, approval, isAgain, confirmed);
   }
 
   async #approved(
-    request: ReportedRequest,
-    hostTool: HostTool | undefined,
-    call: GateCall,
-    rules: HostRules,
+    { request, hostTool, call, rules }: JudgedCall,
     approval: Approval,
     rerun: boolean,
     confirmation?: { confirmed: boolean; payload?: unknown },

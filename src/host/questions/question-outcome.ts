@@ -24,12 +24,16 @@ import { previewOf } from './preview.ts';
 import type { Step } from './step.ts';
 import { cancelled, notAgain, refusal, underRule } from './step.ts';
 
+/** A call that is judged: as it is open, as it would run, and what decides on it. */
+export interface JudgedCall {
+  readonly request: ReportedRequest;
+  readonly hostTool: HostTool | undefined;
+  readonly call: GateCall;
+  readonly rules: HostRules;
+}
+
 /** Something that the host has to ask about one call. */
-export interface Inquiry {
-  request: ReportedRequest;
-  hostTool: HostTool | undefined;
-  call: GateCall;
-  rules: HostRules;
+export interface Inquiry extends JudgedCall {
   question: Question;
   kind: QuestionKind;
   /** The handler's question that this one is, if it is one. */
