@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,8 +44,11 @@ function others(): string[] {
   return [...new Set(all)].filter((each) => !each.startsWith('coxswain@'));
 }
 
+/** They serve until they are ended; what they print when they listen. */
+const servers: Readonly<Record<string, RegExp>> = { chat: /^Open (http:\S+)/m };
+
 test('D18 every example is tried, and none reaches outside its folder', () => {
-  expect(examples.toSorted()).toEqual(Object.keys(outcomes).toSorted());
+  expect(examples.toSorted()).toEqual([...Object.keys(outcomes), ...Object.keys(servers)].toSorted());
   const outside = examples.flatMap((name) =>
     readdirSync(join(root, 'examples', name), { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.ts') && !path.includes('node_modules'))
@@ -61,6 +65,32 @@ test.for(Object.entries(outcomes))(
     const { status, said } = npm(join(home, name), 'start');
     expect(said).toMatch(printed);
     expect(status).toBe(code);
+  },
+);
+
+test.for(Object.entries(servers))(
+  'D18 %s serves from the installed package, copied out of node_modules',
+  { timeout: 300_000 },
+  async ([name, listens], { skip }) => {
+    if (fault !== '') skip(`the registry is not reachable (${fault})`);
+    const child = spawn(process.execPath, ['main.ts'], {
+      cwd: join(home, name),
+      env: { ...process.env, PORT: '0' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const left = once(child, 'exit');
+    let said = '';
+    for await (const piece of child.stdout.setEncoding('utf8')) {
+      said += piece;
+      if (listens.test(said)) break;
+    }
+    const [, url = ''] = listens.exec(said) ?? [];
+    const page = await fetch(url);
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<!doctype html>')]);
+    const program = await (await fetch(`${url}/page.js`)).text();
+    expect(program).toContain('addToolApprovalResponse');
+    child.kill();
+    await left;
   },
 );
 

@@ -13,6 +13,7 @@ const open: Record<string, string[]> = {
     'host/subagents/subagent-turn.ts event.type',
     'session/audit.ts event.type',
     'session/stream/stream-summary.ts event.type',
+    'session/ui/ui-writer.ts event.type',
     'session/view.ts event.type',
   ],
   'types of content: executors have more': [
@@ -24,12 +25,14 @@ const open: Record<string, string[]> = {
     'host/mcp/turn/content.ts part.type',
     'host/mcp/turn/preview-text.ts part.type',
     'runtime/store/event-codec.ts part.type',
+    'session/ui/ui-writer.ts part.type',
   ],
   'reasons, error types and patterns: executors have more': [
     'adapters/acp/server/prompt.ts summary.reason',
     'host/mcp/turn/turn.ts errorType',
     'runtime/agents/composition.ts composition.pattern',
   ],
+  'chunks for a page: data parts have names of their own': ['session/ui/ui-messages.ts chunk.type'],
   'words of other programs': [
     'adapters/acp/calls/content.ts block.type',
     'adapters/acp/client/prompt-end.ts reason',

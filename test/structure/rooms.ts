@@ -47,6 +47,11 @@ export const rooms: readonly Room[] = [
     'what works over any AgentSession, whoever implements it: run, view, audit, redaction',
     'contracts base session/checks session/stream session/link',
   ),
+  room(
+    'session/ui',
+    "sessions as user interfaces of the AI SDK show them: chunks, messages, and a page's request",
+    'contracts base',
+  ),
   room('gate/values', 'what a handler returned as JSON and content parts', 'contracts base'),
   room('gate/pattern', 'regular expressions of schemas and rules, with bounded effort', 'base'),
   room(
@@ -374,7 +379,7 @@ export const rooms: readonly Room[] = [
   room(
     'host/http',
     'requests of plain HTTP and event streams for it',
-    'contracts/schemas contracts base session/resume session gate host host/connection',
+    'contracts/schemas contracts base session/ui session/resume session gate host host/connection',
   ),
   room('host/websocket', 'sockets for it', 'contracts base session gate host/terms host host/connection host/http'),
   room('embed', 'a host over agents of the runtime, in one program', 'contracts session runtime adapters/adk host'),
@@ -405,7 +410,7 @@ export const rooms: readonly Room[] = [
   room(
     'entries',
     'the published entries, one file each: which names of the rooms are public',
-    'contracts contracts/schemas session gate runtime testing conformance dispatch adapters/models adapters/stores/common adapters/stores adapters/adk adapters/audit adapters/policy adapters/remote adapters/auto-tools adapters/batteries host host/http',
+    'contracts contracts/schemas session/ui session gate runtime testing conformance dispatch adapters/models adapters/stores/common adapters/stores adapters/adk adapters/audit adapters/policy adapters/remote adapters/auto-tools adapters/batteries host host/http',
   ),
   room(
     'entries/peers',

@@ -5,4 +5,4 @@
  * @packageDocumentation
  */
 export type { McpHttp, McpListener, McpOptions, McpStdioServer } from '../../host/mcp/index.ts';
-export { claimStdout, createMcpFactory, createMcpHttp, serveMcpHttp, serveMcpStdio } from '../../host/mcp/index.ts';
+export { claimStdout, createMcpHttp, serveMcpHttp, serveMcpStdio } from '../../host/mcp/index.ts';

@@ -122,7 +122,10 @@ export function hasAnswer({ answers = [] }: Pick<ReportedRequest, 'answers'>, re
 }
 
 /** They have said yes to what is shown, and more must say it: asking them again adds nothing. */
-export function hasVoted({ requestId, approval, answers = [] }: ReportedRequest, who: Principal): boolean {
+export function hasVoted(
+  { requestId, approval, answers = [] }: Pick<ReportedRequest, 'requestId' | 'approval' | 'answers'>,
+  who: Principal,
+): boolean {
   return answers.some(
     (answer) =>
       answer.requestId === requestId &&

@@ -1,7 +1,16 @@
 type Json = Readonly<Record<string, unknown>>;
 
 /** Bodies. */
-export type Taken = 'OpenSession' | 'Message' | 'Respond' | 'Steer' | 'Update' | 'Abort' | 'Decide' | 'Messages';
+export type Taken =
+  | 'OpenSession'
+  | 'Message'
+  | 'Respond'
+  | 'Steer'
+  | 'Update'
+  | 'Abort'
+  | 'Decide'
+  | 'Messages'
+  | 'Chat';
 
 /** Answers. */
 export type Given =
@@ -17,9 +26,10 @@ export type Given =
   | 'Steered'
   | 'Updated'
   | 'Control'
-  | 'ApprovalList';
+  | 'ApprovalList'
+  | 'UiMessageList';
 
-export type QueryName = 'agent' | 'limit' | 'after' | 'history' | 'sessionId' | 'abort-on-disconnect';
+export type QueryName = 'agent' | 'limit' | 'after' | 'history' | 'sessionId' | 'abort-on-disconnect' | 'wait';
 
 const text = { type: 'string' };
 
@@ -34,6 +44,10 @@ export const queryParameters: Readonly<Record<QueryName, { description: string; 
     description: 'The turn ends where its client goes before it has the end of an event stream.',
     schema: { type: 'boolean', default: false },
   },
+  wait: {
+    description: 'True: a turn that waits for the answer of somebody else is waited for.',
+    schema: { type: 'boolean', default: false },
+  },
 };
 
 export const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
@@ -45,10 +59,22 @@ const object = (properties: Record<string, Json>, optional: readonly string[] = 
   required: Object.keys(properties).filter((name) => !optional.includes(name)),
 });
 const flag = { type: 'boolean' };
+/** By the id of a question. */
+const edits = { type: 'object', additionalProperties: { type: 'object' } };
 
 /** Schemas of answers that no message of the session protocol has by itself. */
 const answers: Readonly<
-  Record<Exclude<Given, 'Settlement'> | 'OpenApproval' | 'Error' | 'Messages' | 'ProtocolMessage', Json>
+  Record<
+    | Exclude<Given, 'Settlement'>
+    | 'OpenApproval'
+    | 'Error'
+    | 'Messages'
+    | 'ProtocolMessage'
+    | 'Chat'
+    | 'UiMessage'
+    | 'UiMessageChunk',
+    Json
+  >
 > = {
   AgentList: object({ agents: listOf('AgentDescriptor') }),
   SessionList: object({ sessions: listOf('SessionSummary'), more: flag }),
@@ -65,6 +91,20 @@ const answers: Readonly<
   OpenApproval: object({ agent: text, userId: text, request: refTo('OpenRequest') }),
   Messages: object({ messages: listOf('ProtocolMessage') }),
   ProtocolMessage: object({ jsonrpc: { const: '2.0' } }),
+  Chat: {
+    ...object({ id: text, messages: listOf('UiMessage'), messageId: text, trigger: text, edits, answers: edits }, [
+      'messageId',
+      'trigger',
+      'edits',
+      'answers',
+    ]),
+    additionalProperties: true,
+  },
+  UiMessage: object({ id: text, role: { enum: ['user', 'assistant'] }, parts: { type: 'array' }, metadata: {} }, [
+    'metadata',
+  ]),
+  UiMessageList: object({ messages: listOf('UiMessage') }),
+  UiMessageChunk: object({ type: text }),
   Error: object({
     error: object({ code: text, status: text, message: text, retryable: flag, details: { type: 'object' } }, [
       'details',
@@ -77,7 +117,7 @@ export async function apiSchemas(): Promise<Record<string, object>> {
   const contracts = await import('../../contracts/schemas/index.ts');
   const { rpcParams } = contracts;
   const path = { sessionId: true, key: true } as const;
-  const bodies: Record<Exclude<Taken, 'Messages'>, Parameters<typeof contracts.jsonSchemasOf>[0][string]> = {
+  const bodies: Record<Exclude<Taken, 'Messages' | 'Chat'>, Parameters<typeof contracts.jsonSchemasOf>[0][string]> = {
     OpenSession: rpcParams['session/open'].omit({
       agent: true,
       attach: true,

@@ -13,6 +13,8 @@ export interface EventBodyOptions {
   stallMs: number;
   /** The same, where it is to come back or is closed. */
   closeMs: number;
+  /** What the reader is sent where it is to come back. Default: an event `reconnect`. */
+  farewell?: ((reason: string) => string) | undefined;
   /** The reader is gone, or has been sent the end. Called once. */
   over(isGone: boolean): void;
 }
@@ -89,7 +91,7 @@ export class EventBody implements Transport {
     if (this.#isEnding || this.#isOver) return;
     this.#waiting = [];
     this.#size = 0;
-    this.write(`event: reconnect\ndata: ${JSON.stringify({ reason })}\n\n`);
+    this.write(this.#options.farewell?.(reason) ?? `event: reconnect\ndata: ${JSON.stringify({ reason })}\n\n`);
     this.finish(this.#options.closeMs);
   }
 

@@ -25,7 +25,7 @@ export interface HttpExchange {
   /** Messages for a connection of the caller. */
   deliver(connection: string, messages: unknown): Promise<void>;
   /** The answer is an event stream from now on. @throws CoxswainError `E_RATE_LIMIT`, `E_CONNECTION_LOST` */
-  open(over?: (isGone: boolean) => void): EventBody;
+  open(over?: (isGone: boolean) => void, farewell?: (reason: string) => string): EventBody;
 }
 
 /** A segment of the path that the route has. */

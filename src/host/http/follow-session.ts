@@ -1,6 +1,7 @@
 import type { ClaimedPosition } from '../../session/resume/index.ts';
-import type { Channel, RequestCaller } from '../connection/index.ts';
+import type { Channel, FrameWriter, RequestCaller } from '../connection/index.ts';
 import { Attachment } from '../connection/index.ts';
+import type { EventBody } from './event-body.ts';
 import { EventFrames, positionOf } from './event-frames.ts';
 import type { HttpExchange } from './exchange.ts';
 import { eventAnswer, flagIn, given, jsonAnswer, numberIn, segment, textIn } from './exchange.ts';
@@ -14,7 +15,9 @@ export async function followEvents(exchange: HttpExchange): Promise<Response> {
   await channel.assertCursor(claimed.cursor);
   caller.assertCurrent();
   const isNew = lastEventId === undefined || lastEventId === '';
-  return watching(exchange, channel, isNew && !hasHistory ? headOf(channel) : placed(claimed, channel));
+  const position = isNew && !hasHistory ? newestPlace(channel) : placed(claimed, channel);
+  const frames = (body: EventBody) => new EventFrames(channel, body, position.cursor);
+  return watching(exchange, channel, position, { frames });
 }
 
 /** Stored events, as a page. */
@@ -36,7 +39,7 @@ export async function postMessage(exchange: HttpExchange): Promise<Response> {
   const { channel } = hold;
   // Of a key that comes again the same, so that it is the same request.
   const streamId = textIn(exchange, 'streamId') ?? key ?? crypto.randomUUID();
-  const before = { place: headOf(channel), isKnown: isOf(channel, streamId) };
+  const before = { place: newestPlace(channel), isKnown: isOf(channel, streamId) };
   const answer = (await caller.call('session/stream', {
     ...body,
     ...given({ sessionId, streamId, key, fencingToken: caller.token(hold, textIn(exchange, 'fencingToken')) }),
@@ -44,7 +47,9 @@ export async function postMessage(exchange: HttpExchange): Promise<Response> {
   if (!exchange.wantsEvents) return jsonAnswer(202, answer);
   // Of one that was begun before, all that is stored comes, too.
   const isAnew = !before.isKnown && !answer.duplicate && isOf(channel, streamId);
-  return watching(exchange, channel, isAnew ? before.place : {}, { streamId, aborts });
+  const position = isAnew ? before.place : {};
+  const frames = (body: EventBody) => new EventFrames(channel, body, position.cursor, streamId);
+  return watching(exchange, channel, position, { frames, aborts: aborts ? streamId : undefined });
 }
 
 /** Behind the very frame, where it is kept: deltas between it and the newest durable event come, too. */
@@ -55,27 +60,36 @@ function placed(claimed: ClaimedPosition, { epoch, ring }: Channel): ClaimedPosi
 }
 
 /** Behind everything that has been shown. */
-function headOf({ epoch, ring, durable }: Channel): ClaimedPosition {
+export function newestPlace({ epoch, ring, durable }: Channel): ClaimedPosition {
   return { epoch, offset: ring.head, ...(durable.cursor === undefined ? {} : { cursor: durable.cursor }) };
 }
 
 /** The stream runs, or is the newest that has ended. */
-function isOf({ streamId, lastEnd }: Channel, id: string): boolean {
+export function isOf({ streamId, lastEnd }: Channel, id: string): boolean {
   return streamId === id || lastEnd?.streamId === id;
 }
 
-function watching(
+export interface Watching {
+  /** How what happens is put on its line. */
+  frames: (body: EventBody) => FrameWriter;
+  /** What is sent in place of `reconnect`. */
+  farewell?: (reason: string) => string;
+  /** The stream that ends with its client. */
+  aborts?: string | undefined;
+}
+
+/** An answer that is what happens in a session behind a position. */
+export function watching(
   exchange: HttpExchange,
   channel: Channel,
   position: ClaimedPosition,
-  only?: { streamId: string; aborts: boolean },
+  { frames, farewell, aborts }: Watching,
 ): Response {
   const body = exchange.open((isGone) => {
     attachment.end();
-    if (isGone && only?.aborts) void abort(exchange.caller, channel, only.streamId);
-  });
-  const frames = new EventFrames(channel, body, position.cursor, only?.streamId);
-  const attachment = new Attachment(channel, body, () => body.reconnect('too slow'), frames);
+    if (isGone && aborts !== undefined) void abort(exchange.caller, channel, aborts);
+  }, farewell);
+  const attachment = new Attachment(channel, body, () => body.reconnect('too slow'), frames(body));
   body.onDrain(() => attachment.drained());
   attachment.begin(attachment.place(position).recovered);
   return eventAnswer(body);

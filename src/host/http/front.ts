@@ -191,11 +191,12 @@ export class HttpFront {
           return body;
         },
         deliver: (connection, messages) => this.#connections.deliver(connection, id, messages),
-        open: (over) => {
-          const made = this.#open(caller, (isGone) => {
+        open: (over, farewell) => {
+          const gone = (isGone: boolean) => {
             pressure?.release();
             over?.(isGone);
-          });
+          };
+          const made = this.#open(caller, gone, farewell);
           pressure = new BackPressure(made, hub.options.limits, () => made.reconnect('too slow'));
           made.onDrain(() => pressure?.release());
           body = made;
@@ -213,17 +214,22 @@ export class HttpFront {
     }
   }
 
-  #open(caller: RequestCaller, over: (isGone: boolean) => void): EventBody {
+  #open(
+    caller: RequestCaller,
+    over: (isGone: boolean) => void,
+    farewell: ((reason: string) => string) | undefined,
+  ): EventBody {
     const { hub } = this.#options;
     const { id } = caller.principal;
     hub.connections.take(id);
     try {
-      const body = this.#body(id, (isGone) => {
+      const gone = (isGone: boolean) => {
         hub.connections.give(id);
         stop();
         over(isGone);
         caller.end();
-      });
+      };
+      const body = this.#body(id, gone, farewell);
       const stop = endOn(caller.expiresAt, () => body.reconnect('credentials expired'));
       return body;
     } catch (error) {
@@ -233,7 +239,7 @@ export class HttpFront {
   }
 
   /** @throws CoxswainError `UNAVAILABLE / E_CONNECTION_LOST` where there is no room */
-  #body(principal: string, over: (isGone: boolean) => void): EventBody {
+  #body(principal: string, over: (isGone: boolean) => void, farewell?: (reason: string) => string): EventBody {
     const { hub, log, others } = this.#options;
     const { limits } = hub.options;
     if (this.#isClosing || this.#bodies.size + others() >= limits.maxConnections) throw this.#full();
@@ -241,6 +247,7 @@ export class HttpFront {
       keepAliveMs: limits.heartbeatMs,
       stallMs: limits.stallMs,
       closeMs: limits.closeMs,
+      farewell,
       over: (isGone) => {
         this.#bodies.delete(body);
         over(isGone);

@@ -3,6 +3,7 @@ import type { Given, QueryName, Taken } from './api-schemas.ts';
 import type { HttpExchange } from './exchange.ts';
 import { eventAnswer, given, jsonAnswer, numberIn, segment, textIn } from './exchange.ts';
 import { eventPage, followEvents, postMessage } from './follow-session.ts';
+import { chatMessages, postChat, resumeChat } from './ui-chat.ts';
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -13,7 +14,7 @@ export interface Route {
   /** Schema of the answer, with its status. */
   readonly gives: readonly [status: 200 | 202, schema: Given];
   /** Schema of the data of the event stream that is sent to who takes one. */
-  readonly events?: 'AgentEvent' | 'OpenApproval' | 'ProtocolMessage';
+  readonly events?: 'AgentEvent' | 'OpenApproval' | 'ProtocolMessage' | 'UiMessageChunk';
   /** Bytes that a body may have beside one message of the greatest size. */
   readonly envelope?: number;
   /** Parameters of the query that it takes; others are refused. */
@@ -193,6 +194,38 @@ export const routes: Readonly<Record<string, readonly Route[]>> = {
       gives: [200, 'Control'],
       query: [],
       answer: shown('session/takeControl'),
+    },
+  ],
+  '/v1/agents/{agent}/chat': [
+    {
+      method: 'POST',
+      says:
+        'Takes what `useChat` of the AI SDK posts: a message, or answers to approvals. The answer is its UI message stream. ' +
+        'What the body says of the past is ignored.',
+      takes: 'Chat',
+      gives: [200, 'Nothing'],
+      events: 'UiMessageChunk',
+      query: ['abort-on-disconnect'],
+      answer: postChat,
+    },
+  ],
+  '/v1/agents/{agent}/chat/{session}': [
+    {
+      method: 'GET',
+      says: 'Messages of a session, as pages of the AI SDK keep them.',
+      gives: [200, 'UiMessageList'],
+      query: [],
+      answer: chatMessages,
+    },
+  ],
+  '/v1/agents/{agent}/chat/{session}/stream': [
+    {
+      method: 'GET',
+      says: 'The turn that runs, from its beginning, as a UI message stream; 204 where none runs.',
+      gives: [200, 'Nothing'],
+      events: 'UiMessageChunk',
+      query: ['abort-on-disconnect', 'wait'],
+      answer: resumeChat,
     },
   ],
   '/v1/approvals': [

@@ -1,0 +1,148 @@
+import type { AgentEvent, ReportedRequest } from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import { hasVoted, whyNotApprover } from '../../gate/index.ts';
+import type { UiQuestion, UiWriter } from '../../session/ui/index.ts';
+import { fromUiMessages, toUiMessages } from '../../session/ui/index.ts';
+import type { Channel, RequestCaller } from '../connection/index.ts';
+import type { EventBody } from './event-body.ts';
+import type { HttpExchange } from './exchange.ts';
+import { flagIn, given, jsonAnswer, segment } from './exchange.ts';
+import { isOf, newestPlace, watching } from './follow-session.ts';
+import type { UiTurnOptions } from './ui-frames.ts';
+import { farewell, UiStreamFrames, UiTurnFrames } from './ui-frames.ts';
+
+/** Events of a session that are read for a page; with more, its pages are read by `GET …/events`. */
+const MAX_EVENTS = 50_000;
+const PAGE = 1000;
+
+/** What tells a page of the AI SDK that it is such a stream. */
+const UI_HEADERS = { 'x-vercel-ai-ui-message-stream': 'v1' };
+
+/** What `useChat` posts: a message, or answers to approvals. The answer is the UI message stream of what comes of it. */
+export async function postChat(exchange: HttpExchange): Promise<Response> {
+  const { caller, key } = exchange;
+  const asked = fromUiMessages(exchange.body);
+  const { sessionId, message } = asked;
+  const agent = segment(exchange, 'agent');
+  const mayAnswer = mayAnswerOf(caller);
+  if (message) {
+    await caller.call('session/open', { agent, sessionId, create: true, attach: false, control: false });
+  } else await caller.takeUp(agent, sessionId);
+  const hold = caller.held(sessionId);
+  const { channel } = hold;
+  const options = { mayAnswer, knownCalls: asked.knownCalls, isContinued: message === undefined };
+  const answered = await respond(exchange, asked.answers, () => caller.token(hold, undefined), sessionId);
+  // Answered by somebody else, or running already: the page is sent what it lacks, to the end.
+  if (message === undefined && (answered === 0 || channel.streamId !== undefined)) {
+    return turnStream(exchange, channel, { ...options, waits: false });
+  }
+  // Of the message, so that one that is sent again is the same request.
+  const streamId = message ? `ui-${message.id}` : crypto.randomUUID();
+  const before = { place: newestPlace(channel), isKnown: isOf(channel, streamId) };
+  const { duplicate } = (await caller.call('session/stream', {
+    input: message ? message.input : { kind: 'continue' },
+    ...given({ sessionId, streamId, key: key ?? (message && streamId), fencingToken: caller.token(hold, undefined) }),
+  })) as { duplicate?: boolean };
+  const isAnew = !before.isKnown && !duplicate && isOf(channel, streamId);
+  return uiStream(exchange, channel, streamId, options, isAnew ? before.place : {});
+}
+
+/** Messages of a session, for a page that is loaded. */
+export async function chatMessages(exchange: HttpExchange): Promise<Response> {
+  const { caller } = exchange;
+  const sessionId = segment(exchange, 'session');
+  await caller.takeUp(segment(exchange, 'agent'), sessionId);
+  const events = await eventsOf(caller, sessionId);
+  const pending = await pendingOf(caller, sessionId);
+  return jsonAnswer(200, { messages: toUiMessages(events, pending, { mayAnswer: mayAnswerOf(caller) }) });
+}
+
+/** The turn that runs, from its beginning, for a page that was loaded in its midst; 204: none runs. */
+export async function resumeChat(exchange: HttpExchange): Promise<Response> {
+  const { caller } = exchange;
+  const sessionId = segment(exchange, 'session');
+  const { channel } = await caller.takeUp(segment(exchange, 'agent'), sessionId);
+  const mayAnswer = mayAnswerOf(caller);
+  const isWanted = flagIn(exchange, 'wait') ?? false;
+  const waits = isWanted && (await questionsOf(caller, sessionId)).some((question) => !mayAnswer(question));
+  if (channel.streamId === undefined && !waits) return new Response(null, { status: 204 });
+  return turnStream(exchange, channel, { mayAnswer, waits });
+}
+
+async function turnStream(
+  exchange: HttpExchange,
+  channel: Channel,
+  options: Omit<UiTurnOptions, 'pending'>,
+): Promise<Response> {
+  const pending = await questionsOf(exchange.caller, channel.session.id);
+  const frames = (body: EventBody) => new UiTurnFrames(channel, body, { ...options, pending });
+  return uiAnswer(watching(exchange, channel, {}, { frames, farewell }));
+}
+
+function uiStream(
+  exchange: HttpExchange,
+  channel: Channel,
+  streamId: string,
+  options: ConstructorParameters<typeof UiWriter>[0],
+  place = newestPlace(channel),
+): Response {
+  const aborts = (flagIn(exchange, 'abort-on-disconnect') ?? exchange.onDisconnect === 'abort') ? streamId : undefined;
+  const frames = (body: EventBody) => new UiStreamFrames(channel, body, streamId, options);
+  return uiAnswer(watching(exchange, channel, place, { frames, farewell, aborts }));
+}
+
+function uiAnswer(response: Response): Response {
+  for (const [name, value] of Object.entries(UI_HEADERS)) response.headers.set(name, value);
+  return response;
+}
+
+/** Answers count where their question is open; all else that a page sends of the past is its own matter. */
+async function respond(
+  { caller }: HttpExchange,
+  answers: ReturnType<typeof fromUiMessages>['answers'],
+  token: () => string,
+  sessionId: string,
+): Promise<number> {
+  if (answers.length === 0) return 0;
+  const open = new Set((await pendingOf(caller, sessionId)).map(({ requestId }) => requestId));
+  const heard = answers.filter(({ requestId }) => open.has(requestId));
+  for (const { requestId, answer } of heard) {
+    await caller.call('session/respond', { sessionId, requestId, answer, fencingToken: token() });
+  }
+  return heard.length;
+}
+
+/** What people are asked. */
+async function questionsOf(caller: RequestCaller, sessionId: string): Promise<ReportedRequest[]> {
+  return (await pendingOf(caller, sessionId)).filter(({ kind }) => kind !== 'tool');
+}
+
+async function pendingOf(caller: RequestCaller, sessionId: string): Promise<ReportedRequest[]> {
+  const { pending } = (await caller.call('session/pending', { sessionId })) as { pending: ReportedRequest[] };
+  return pending;
+}
+
+async function eventsOf(caller: RequestCaller, sessionId: string): Promise<AgentEvent[]> {
+  const events: AgentEvent[] = [];
+  for (let after: string | undefined; ; after = events.at(-1)?.cursor) {
+    const page = (await caller.call('session/events', given({ sessionId, after, limit: PAGE }))) as {
+      events: AgentEvent[];
+      more: boolean;
+    };
+    events.push(...page.events);
+    if (!page.more || page.events.length === 0) return events;
+    if (events.length < MAX_EVENTS) continue;
+    const message = `the session has more than ${MAX_EVENTS} events; read them in pages, by GET …/events`;
+    throw new CoxswainError('RESOURCE_EXHAUSTED', 'E_TOO_LARGE', message);
+  }
+}
+
+/** Whether whoever asks may answer a question: policy lets them, and they have not approved what is shown. */
+const mayAnswerOf =
+  ({ principal }: RequestCaller) =>
+  (question: UiQuestion): boolean => {
+    const { approval } = question;
+    if (!approval) return true;
+    const why = whyNotApprover(approval, approval.requestedBy, principal);
+    return why === undefined && !hasVoted(question, principal);
+  };

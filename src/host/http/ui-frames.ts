@@ -1,0 +1,127 @@
+import type { AgentEvent } from '../../contracts/index.ts';
+import type { UiMessageChunk } from '../../session/ui/index.ts';
+import { UiWriter } from '../../session/ui/index.ts';
+import type { Channel, FramePlace, FrameWriter } from '../connection/index.ts';
+import type { EventBody } from './event-body.ts';
+
+type Asks = ConstructorParameters<typeof UiWriter>[0];
+
+export const chunkLine = (chunk: UiMessageChunk): string => `data: ${JSON.stringify(chunk)}\n\n`;
+
+const DONE = 'data: [DONE]\n\n';
+
+/** What a page is told where it is to come back: its parser takes chunks alone. */
+export function farewell(reason: string): string {
+  return chunkLine({ type: 'error', errorText: `E_CONNECTION_LOST: ${reason}; come back` }) + DONE;
+}
+
+/** Says all of a body that ends with these chunks. */
+export function sayAll(body: EventBody, chunks: readonly UiMessageChunk[]): void {
+  body.write(chunks.map(chunkLine).join('') + DONE);
+  body.finish();
+}
+
+/** One stream of a session, as the UI message stream that a page has asked for. */
+export class UiStreamFrames implements FrameWriter {
+  readonly isAcknowledged = false;
+  readonly #channel: Channel;
+  readonly #body: EventBody;
+  readonly #only: string;
+  readonly #writer: UiWriter;
+
+  constructor(channel: Channel, body: EventBody, only: string, options: Asks) {
+    this.#channel = channel;
+    this.#body = body;
+    this.#only = only;
+    this.#writer = new UiWriter(options);
+  }
+
+  event(text: string, { streamId, isEnd }: FramePlace): void {
+    if (streamId !== this.#only) return;
+    const chunks = this.#writer.write(JSON.parse(text) as AgentEvent);
+    if (isEnd) sayAll(this.#body, chunks);
+    else if (chunks.length > 0) this.#body.write(chunks.map(chunkLine).join(''));
+  }
+
+  /** After a reset, whole messages say what the deltas that were lost would have. */
+  notice(method: 'session/reset' | 'session/live'): void {
+    const { streamId, lastEnd } = this.#channel;
+    if (method === 'session/reset' || streamId === this.#only) return;
+    if (lastEnd?.streamId === this.#only) sayAll(this.#body, this.#writer.write(lastEnd));
+    else sayAll(this.#body, this.#writer.rest('completed'));
+  }
+}
+
+export interface UiTurnOptions extends NonNullable<Asks> {
+  /** A turn that waits for somebody else is waited for. */
+  waits: boolean;
+  /** What the session waits for. */
+  pending: readonly Parameters<UiWriter['ask']>[0][];
+}
+
+/**
+ * The newest turn of a session and what comes of it: from its beginning, for a page that was loaded in its midst, or behind
+ * the calls that the page has, for one whose answer somebody else has given before.
+ */
+export class UiTurnFrames implements FrameWriter {
+  readonly isAcknowledged = false;
+  readonly #channel: Channel;
+  readonly #body: EventBody;
+  readonly #options: UiTurnOptions;
+  readonly #known: ReadonlySet<string>;
+  #writer: UiWriter;
+  #turnId: string | undefined;
+  /** Of the turn that is the newest so far; sent when there is no newer one. */
+  #waiting: UiMessageChunk[] | undefined = [];
+  #ended: string | undefined;
+
+  constructor(channel: Channel, body: EventBody, options: UiTurnOptions) {
+    this.#channel = channel;
+    this.#body = body;
+    this.#options = options;
+    this.#known = new Set(options.knownCalls);
+    this.#writer = new UiWriter(options);
+  }
+
+  event(text: string, { isEnd }: FramePlace): void {
+    const event = JSON.parse(text) as AgentEvent;
+    if (this.#waiting && this.#beginsAnew(event)) {
+      this.#writer = new UiWriter(this.#options);
+      this.#waiting = [];
+    }
+    if (event.type === 'tool_request' && this.#known.has(event.requestId)) return;
+    const goesOn = this.#goesOn(event);
+    const chunks = this.#writer.write(event).filter(({ type }) => type !== 'finish' || !goesOn);
+    if (this.#waiting) this.#waiting.push(...chunks);
+    else if (isEnd && !goesOn) sayAll(this.#body, chunks);
+    else if (chunks.length > 0) this.#body.write(chunks.map(chunkLine).join(''));
+  }
+
+  notice(method: 'session/reset' | 'session/live'): void {
+    if (method === 'session/reset' || !this.#waiting) return;
+    const chunks = this.#waiting;
+    this.#waiting = undefined;
+    const { waits, pending } = this.#options;
+    if (this.#channel.streamId !== undefined || waits) {
+      const questions = waits ? pending.flatMap((question) => this.#writer.ask(question)) : [];
+      this.#body.write([...chunks, ...questions].map(chunkLine).join(''));
+      return;
+    }
+    const reason = pending.length > 0 ? 'input_required' : (this.#ended ?? 'completed');
+    sayAll(this.#body, [...chunks, ...this.#writer.rest(reason, pending)]);
+  }
+
+  /** What the page has, or what is of an earlier turn, is left out. */
+  #beginsAnew(event: AgentEvent): boolean {
+    const isOfNewer = event.turnId !== undefined && event.turnId !== this.#turnId;
+    this.#turnId = event.turnId ?? this.#turnId;
+    return isOfNewer || (event.type === 'tool_request' && this.#known.has(event.requestId));
+  }
+
+  /** The end of a stream that somebody else's answer continues, or of one that another has followed. */
+  #goesOn(event: AgentEvent): boolean {
+    if (event.type !== 'stream_end') return false;
+    this.#ended = event.reason;
+    return this.#waiting !== undefined || (this.#options.waits && event.reason === 'input_required');
+  }
+}

@@ -1,0 +1,276 @@
+import type { UIMessage, UIMessageChunk } from 'ai';
+import { readUIMessageStream, uiMessageChunkSchema } from 'ai';
+import fc from 'fast-check';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import type { AgentEvent } from '../../src/contracts/index.ts';
+import type { UiMessage, UiMessageChunk } from '../../src/session/ui/index.ts';
+import { fromUiMessages, toUiMessageStream, toUiMessages, UiWriter } from '../../src/session/ui/index.ts';
+import { all, bot, hostOf, notingTool, policyOf } from '../host/kit.ts';
+
+const isWords = ({ type }: { type: string }) => type === 'text' || type === 'thought';
+
+/** What the AI SDK makes of chunks. */
+async function readByThem(chunks: readonly UiMessageChunk[]): Promise<UIMessage | undefined> {
+  let last: UIMessage | undefined;
+  const stream = ReadableStream.from(chunks) as ReadableStream<UIMessageChunk>;
+  for await (const message of readUIMessageStream({ stream, terminateOnError: true })) last = message;
+  return last;
+}
+
+const base = { timestamp: '2026-01-01T00:00:00.000Z', sessionId: 's', streamId: 'st', turnId: 't' };
+let count = 0;
+const event = (members: object): AgentEvent => ({ ...base, id: `e${count++}`, ...members }) as AgentEvent;
+const told = (id: string, parts: readonly object[], more: object = {}) =>
+  event({ type: 'message', role: 'agent', content: parts, _meta: { messageId: id }, ...more });
+const delta = (id: string, part: number, content: object) =>
+  event({ type: 'message', role: 'agent', partial: true, content: [content], _meta: { messageId: id, part } });
+const end = (reason = 'completed', data: object = {}) => event({ type: 'stream_end', reason, data });
+const text = (words: string) => ({ type: 'text', text: words });
+const chunksOf = (events: readonly AgentEvent[], options = {}) => {
+  const writer = new UiWriter(options);
+  return events.flatMap((one) => writer.write(one));
+};
+
+describe('a session as the AI SDK shows it', () => {
+  test('HTTP-23 the types are those of the AI SDK', () => {
+    expectTypeOf<UiMessageChunk>().toExtend<UIMessageChunk>();
+    const page = (messages: UIMessage[]) => messages;
+    expectTypeOf(page).toBeCallableWith([] as UiMessage[]);
+  });
+
+  test('HTTP-23 a message that was streamed is not said twice, and what was not streamed of it is', async () => {
+    const message = await readByThem(
+      chunksOf([
+        delta('m', 0, { type: 'thought', thought: 'Hm' }),
+        delta('m', 1, text('Hel')),
+        delta('m', 1, text('lo')),
+        told('m', [
+          { type: 'thought', thought: 'Hm.' },
+          text('Hello.'),
+          { type: 'media', mimeType: 'image/png', data: 'AAAA' },
+        ]),
+        end(),
+      ]),
+    );
+    expect(message?.parts).toMatchObject([
+      { type: 'step-start' },
+      { type: 'reasoning', text: 'Hm.', state: 'done' },
+      { type: 'text', text: 'Hello.', state: 'done' },
+      { type: 'file', url: 'data:image/png;base64,AAAA' },
+    ]);
+  });
+
+  test('HTTP-23 words that were changed after they were streamed are marked as withdrawn, and said anew', async () => {
+    const message = await readByThem(
+      chunksOf([delta('m', 0, text('The secret is x.')), told('m', [text('[hidden]')]), end()]),
+    );
+    expect(message?.parts).toMatchObject([
+      { type: 'step-start' },
+      { type: 'text', text: 'The secret is x.', providerMetadata: { coxswain: { withdrawn: true } } },
+      { type: 'text', text: '[hidden]' },
+    ]);
+  });
+
+  test.each([
+    ['javascript:alert(1)'],
+    ['JaVaScRiPt:alert(1)'],
+    ['data:text/html,<script>alert(1)</script>'],
+    ['file:///etc/passwd'],
+    ['vbscript:x'],
+    [' javascript:alert(1)'],
+    ['//evil.example/x'],
+  ])('HTTP-25 the address %j of a model is not sent as a link or a file', (uri) => {
+    const chunks = chunksOf([
+      told('m', [
+        { type: 'citation', uri },
+        { type: 'media', mimeType: 'image/png', uri },
+      ]),
+      end(),
+    ]);
+    expect(chunks.filter(({ type }) => type === 'file' || type === 'source-url')).toEqual([]);
+  });
+
+  test('HTTP-24 a result of an earlier turn, and one that nobody asked for, end no page', async () => {
+    const message = await readByThem(
+      chunksOf([event({ type: 'tool_response', requestId: 'old', name: 'pay', content: [text('paid')] }), end()]),
+    );
+    expect(message?.parts).toMatchObject([
+      { type: 'step-start' },
+      { type: 'tool-pay', state: 'output-available', output: 'paid' },
+    ]);
+  });
+
+  test.each([
+    ['completed', {}, { type: 'finish', finishReason: 'stop' }],
+    ['completed', { truncated: true }, { type: 'finish', finishReason: 'length' }],
+    ['failed', {}, { type: 'finish', finishReason: 'error' }],
+    ['refusal', {}, { type: 'finish', finishReason: 'content-filter' }],
+    ['max_budget', {}, { type: 'finish', finishReason: 'other', messageMetadata: { reason: 'max_budget' } }],
+    ['a word of tomorrow', {}, { type: 'finish', finishReason: 'other' }],
+    ['aborted', { reason: 'stopped' }, { type: 'abort', reason: 'stopped' }],
+  ])('HTTP-23 a turn that ends as %s (%j) says so', (reason, data, last) => {
+    expect(chunksOf([end(reason, data)]).at(-1)).toMatchObject(last);
+  });
+
+  test('HTTP-23 a stream that is refused is an error of the page, and one that fails says nothing of its inside', async () => {
+    const { host } = hostOf(bot(['x']));
+    const session = await host.open('bot', { sessionId: 's', create: true });
+    const refused = await all(toUiMessageStream(session.stream({ kind: 'message', content: 5 } as never)));
+    expect(refused).toEqual([{ type: 'error', errorText: expect.stringContaining('E_BAD_INPUT') }]);
+    const failing = (async function* () {
+      yield told('m', [text('x')]);
+      throw new Error('password hunter2');
+    })();
+    expect((await all(toUiMessageStream(failing))).at(-1)).toEqual({
+      type: 'error',
+      errorText: 'E_INTERNAL: the turn failed',
+    });
+    await host.close();
+  });
+
+  test('HTTP-23 who stops to read ends the stream of the agent', async () => {
+    let isLeft = false;
+    const events = (async function* () {
+      try {
+        for (;;) yield delta('m', 0, text('x'));
+      } finally {
+        isLeft = true;
+      }
+    })();
+    for await (const _ of toUiMessageStream(events)) break;
+    expect(isLeft).toBe(true);
+  });
+
+  test('HTTP-24 a handler of one’s own: a request is read, its answers are given, the turn goes on in the same message', async () => {
+    const pay = notingTool('pay');
+    const { host } = hostOf(bot([{ calls: [['pay', {}]] }, 'Paid.']), {
+      tools: [pay.tool],
+      policy: policyOf({ pay: 'ask' }),
+    });
+    const session = await host.open('bot', { sessionId: 's', create: true });
+    const first = fromUiMessages({ id: 's', messages: [{ id: 'm', role: 'user', parts: [text('pay')] }] });
+    const asked = await readByThem(
+      await all(toUiMessageStream(session.stream(first.message?.input ?? 'none'), { request: first })),
+    );
+    const [part] = asked?.parts.filter(({ type }) => type === 'tool-pay') ?? [];
+    expect(part).toMatchObject({ state: 'approval-requested' });
+    const approval = { ...(part as { approval: object }).approval, approved: true };
+    const second = fromUiMessages({
+      id: 's',
+      messages: [{ ...asked, parts: [{ ...part, state: 'approval-responded', approval }] }],
+    });
+    for (const { requestId, answer } of second.answers) await session.respond(requestId, answer);
+    const chunks = await all(toUiMessageStream(session.stream({ kind: 'continue' }), { request: second }));
+    expect(chunks.map(({ type }) => type)).toEqual([
+      'start',
+      'tool-output-available',
+      'start-step',
+      'text-start',
+      'text-delta',
+      'text-end',
+      'finish-step',
+      'finish',
+    ]);
+    expect(chunks[0]).toEqual({ type: 'start' });
+    expect(pay.runs).toHaveLength(1);
+    await host.close();
+  });
+
+  test.each([
+    [
+      { answers: { q: { action: 'accept', content: { city: 'Rome' } } } },
+      [{ requestId: 'q', answer: { kind: 'elicitation', action: 'accept', content: { city: 'Rome' } } }],
+    ],
+    [
+      { answers: { q: { action: 'decline' } } },
+      [{ requestId: 'q', answer: { kind: 'elicitation', action: 'decline' } }],
+    ],
+  ])('HTTP-24 sibling: answers to other questions are read: %j', (more, answers) => {
+    expect(fromUiMessages({ id: 's', messages: [{ id: 'a', role: 'assistant', parts: [] }], ...more }).answers).toEqual(
+      answers,
+    );
+  });
+
+  test.each([
+    [{ answers: [] }],
+    [{ answers: { q: 'accept' } }],
+    [{ answers: { q: { action: 'yes' } } }],
+    [{ answers: { q: { action: 'accept', content: 'x' } } }],
+  ])('HTTP-25 an answer that is none is refused: %j', (more) => {
+    const body = { id: 's', messages: [{ id: 'a', role: 'assistant', parts: [] }], ...more };
+    expect(() => fromUiMessages(body)).toThrow(/chat request: /);
+  });
+
+  test.each([true, false, 'yes', 1, undefined, null, {}])('HTTP-25 only true is an approval: %j', (approved) => {
+    const approval = { id: `q@${'0'.repeat(64)}`, approved };
+    const [given] = fromUiMessages({
+      id: 's',
+      messages: [{ id: 'a', role: 'assistant', parts: [{ state: 'approval-responded', approval }] }],
+    }).answers;
+    expect(given?.answer.kind).toBe(approved === true ? 'approve' : 'deny');
+  });
+
+  test('HTTP-23 HTTP-26 whatever an agent says, a page can read it, and a reload shows what the stream has shown', async () => {
+    const words = fc.string({ minLength: 1, maxLength: 8, unit: 'grapheme' });
+    const part = fc.oneof(
+      words.map(text),
+      words.map((thought) => ({ type: 'thought', thought })),
+      words.map((output) => ({ type: 'code_result', output })),
+      words.map((uri) => ({ type: 'citation', uri: `https://x.example/${encodeURIComponent(uri)}` })),
+      fc.constant({ type: 'of tomorrow' }),
+    );
+    const step = fc.record({
+      parts: fc.array(part, { maxLength: 4 }),
+      calls: fc.array(words, { maxLength: 3 }),
+      result: fc.constantFrom('ok', 'denied', 'failed', 'none'),
+      isStreamed: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 4 }), async (steps) => {
+        const live: AgentEvent[] = [];
+        const stored: AgentEvent[] = [];
+        const both = (one: AgentEvent) => {
+          live.push(one);
+          stored.push(one);
+        };
+        for (const [at, { parts: drawn, calls, result, isStreamed }] of steps.entries()) {
+          // What is not streamed of a message stands behind its words in a page that has seen them come.
+          const parts = drawn.toSorted((a, b) => Number(!isWords(a)) - Number(!isWords(b)));
+          for (const [index, one] of isStreamed ? parts.entries() : []) {
+            const { type, ...rest } = one as { type: string; text?: string; thought?: string };
+            const whole = rest.text ?? rest.thought;
+            if (whole === undefined) continue;
+            const key = type === 'text' ? 'text' : 'thought';
+            for (const piece of [whole.slice(0, 2), whole.slice(2)])
+              if (piece !== '') live.push(delta(`m${at}`, index, { type, [key]: piece }));
+          }
+          both(told(`m${at}`, parts));
+          for (const [index, name] of calls.entries())
+            both(event({ type: 'tool_request', requestId: `c${at}.${index}`, name, args: { at }, handledBy: 'host' }));
+          for (const [index, name] of result === 'none' ? [] : calls.entries()) {
+            both(
+              event({
+                type: 'tool_response',
+                requestId: `c${at}.${index}`,
+                name,
+                content: [text(result)],
+                ...(result === 'ok' ? {} : { isError: true, errorType: result }),
+              }),
+            );
+          }
+        }
+        both(end());
+        const chunks = chunksOf(live);
+        const { validate } = uiMessageChunkSchema();
+        for (const chunk of chunks) expect(await validate?.(chunk)).toMatchObject({ success: true });
+        const byThem = await readByThem(chunks);
+        const [message] = toUiMessages(stored);
+        const plain = (parts: readonly object[] = []) => JSON.parse(JSON.stringify(parts)) as Record<string, unknown>[];
+        const comparable = (parts: readonly object[] | undefined) =>
+          plain(parts).map(({ id: _, rawInput: __, approval: ___, ...rest }) => rest);
+        expect(comparable(message?.parts)).toEqual(comparable(byThem?.parts));
+      }),
+      { numRuns: 60, seed: 20261129 },
+    );
+  });
+});
