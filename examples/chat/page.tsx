@@ -116,16 +116,19 @@ function Part({
 
 function App() {
   const [loaded, setLoaded] = useState<{ messages: UIMessage[]; person: string }>();
+  const [fault, setFault] = useState<string>();
   useEffect(() => {
     const load = async () => {
       const [me, history] = await Promise.all([fetch('/me'), fetch(`${api}/${chatId}`)]);
       const { id: person } = (await me.json()) as { id: string };
       // A chat that nobody has begun yet is no session.
+      if (!history.ok && history.status !== 404) throw new Error(await history.text());
       const { messages } = history.ok ? ((await history.json()) as { messages: UIMessage[] }) : { messages: [] };
       setLoaded({ messages, person });
     };
-    void load();
+    load().catch((error: Error) => setFault(error.message));
   }, []);
+  if (fault !== undefined) return <p role="alert">{fault}</p>;
   return loaded ? <Chat {...loaded} /> : <p>…</p>;
 }
 

@@ -42,6 +42,14 @@ async function open(url: string, faults: string[]): Promise<Page> {
   onTestFinished(() => context.close());
   const page = await context.newPage();
   page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('response', (response) => {
+    if (response.status() >= 400 && response.status() !== 404)
+      void response.text().then(
+        (text) => faults.push(`${response.status()} ${response.url()} ${text}`),
+        () => {},
+      );
+  });
+  page.setDefaultTimeout(50_000);
   await page.goto(url);
   return page;
 }
