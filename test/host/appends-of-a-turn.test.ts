@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { allowAll, InMemorySessionService } from '../../src/index.ts';
 import type { AppendOptions, SessionKey, StoredEvent } from '../../src/runtime/index.ts';
 import type { Script } from '../../src/testing/index.ts';
-import { bot, endOf, hostOf, say, tool } from './kit.ts';
+import { all, bot, endOf, hostOf, say, tool } from './kit.ts';
 
 /** Notes what each append stored, in a word an event. */
 class Noting extends InMemorySessionService {
@@ -33,6 +33,7 @@ function wordOf({ actions, content }: StoredEvent): string {
   if (actions.end) return `end:${actions.end.reason}`;
   if (actions.started) return 'start';
   if (actions.config) return 'update';
+  if (actions.questions) return 'question';
   const [part] = content?.parts ?? [];
   if (part?.type === 'function_call') return 'call';
   return part?.type === 'function_response' ? 'result' : 'answer';
@@ -87,6 +88,17 @@ test('a further step of a hosted tool loop reads the log once', async () => {
     return store.reads;
   };
   expect((await reads(5)) - (await reads(2))).toBe(3);
+});
+
+test('a turn that pauses for a person reads the log when it begins, and when it has let the session go', async () => {
+  const store = new Noting();
+  const asked = tool('pay', () => 'paid', { needsApproval: true });
+  const { host } = hostOf(bot([{ calls: [['pay', {}]] }]), { store, policy: allowAll(), tools: [asked] });
+  const session = await host.open('bot');
+  const before = store.reads;
+  expect(endOf(await all(session.stream('hi'))).reason).toBe('input_required');
+  expect(store.reads - before).toBe(2);
+  expect(store.appends).toEqual(['input', 'call', 'question']);
 });
 
 test('a start that others have written before is stored behind what they wrote, and both are shown', async () => {

@@ -33,7 +33,7 @@ function occupied(slot: Slot, occupant: Agent, at: Place): Promise<Outcome> {
 }
 
 /** They have handed over, or the slot has ended. */
-async function left(slot: Slot, occupant: Agent, outcome: Outcome): Promise<Outcome> {
+function left(slot: Slot, occupant: Agent, outcome: Outcome): Outcome | Promise<Outcome> {
   if (outcome.kind !== 'done') return outcome;
   const { invocation, agent, place } = slot;
   const { tree } = place;
@@ -49,8 +49,9 @@ async function left(slot: Slot, occupant: Agent, outcome: Outcome): Promise<Outc
   }
   if (place.path !== '') {
     invocation.completed({ path: place.path, agent: agent.name, outcome, thread: place.thread ?? '' });
-    if (occupant.recordsOutcome && !invocation.engine.ignoreCompleted)
-      await invocation.emit(invocation.event(place, { author: occupant.name }));
+    if (occupant.recordsOutcome && !invocation.engine.ignoreCompleted) {
+      return invocation.emit(invocation.event(place, { author: occupant.name })).then(() => outcome);
+    }
   }
   return outcome;
 }

@@ -6,7 +6,8 @@ import { storeBeside } from './store-beside.ts';
 
 /** What a host's questions were put with, in one event of the log. */
 export async function storeQuestions(live: LiveSession, questions: readonly PutQuestion[]): Promise<void> {
-  await live.catchUp();
+  // Whoever holds the session has read on when its run began: no turn of anybody else has begun since.
+  if (!live.holding) await live.catchUp();
   await storeBeside(live, (running) => ({
     event: createEvent({
       turnId: live.fold.turn?.id ?? '',

@@ -89,7 +89,7 @@ function take(step: Step, given: ModelResponse, asked: string | undefined): Prom
 }
 
 /** The same; `replaced`: a hook's response instead of it. */
-async function keep(
+function keep(
   { context, agent, hooks, callback, draft, tools, offered, messageId }: Step,
   given: ModelResponse,
   replaced: ModelResponse | undefined,
@@ -97,10 +97,7 @@ async function keep(
 ): Promise<Failure | undefined> {
   const response = replaced ?? given;
   const failed = response.errorCode === undefined ? unknownEndOf(response) : response;
-  if (failed) {
-    await keepWrites(context, callback);
-    return modelFailure(failed);
-  }
+  if (failed) return keepWrites(context, callback).then(() => modelFailure(failed));
   return storeResponse(context, agent, offeredOf(tools, offered, draft), hooks, {
     response,
     messageId: replaced ? newId() : messageId,
