@@ -4,9 +4,23 @@ import type { AgentSource, AnswerLimits, ContentPart, ToolDescriptor, ToolResult
 import { DEFAULT_ANSWER_LIMITS, hooks } from '../../src/contracts/index.ts';
 import { allowAll, createHost, fromAgent, LlmAgent, subagentTool } from '../../src/index.ts';
 import type { Model, ModelResponse } from '../../src/runtime/index.ts';
-import { InMemoryArtifactService } from '../../src/runtime/index.ts';
+import { InMemoryArtifactService, InMemorySessionService } from '../../src/runtime/index.ts';
 import { lyingExecutor, ScriptedModel } from '../../src/testing/index.ts';
-import { all, bot, door, endOf, follow, hostOf, notingTool, ofType, only, results, say, tool } from './kit.ts';
+import {
+  all,
+  bot,
+  door,
+  endOf,
+  follow,
+  hostOf,
+  notingTool,
+  ofType,
+  only,
+  results,
+  say,
+  slowTool,
+  tool,
+} from './kit.ts';
 
 const call = (args: Record<string, unknown> = {}): ContentPart => ({
   type: 'function_call',
@@ -214,6 +228,115 @@ describe('maxResultBytes', () => {
       } finally {
         vi.useRealTimers();
       }
+    },
+  );
+
+  type Late = 'spill' | 'a hook behind it' | 'a call behind it';
+
+  /** A call whose handler ends at once, and whose result waits for something that never comes; then an abort. */
+  async function abortedBehind(late: Late, where: 'host' | 'agent', annotations: object, end: 'session' | 'call') {
+    const waits = door();
+    const forEver = () => {
+      waits.open();
+      return new Promise<never>(() => {});
+    };
+    const returned = { spill: big, 'a hook behind it': 'PAID', 'a call behind it': tailing }[late];
+    const pay = tool('pay', () => returned, { makesTailCalls: true, annotations });
+    const own = where === 'agent';
+    const hooks = { supportedHookPoints: () => ['after_tool'], fire: forEver };
+    const { host } = hostOf(
+      bot([{ calls: [['pay']] }, 'end'], {
+        ...(own ? { tools: [pay] } : {}),
+        ...(own && late === 'a hook behind it' ? { afterTool: forEver } : {}),
+      }),
+      {
+        tools: own ? [] : [pay, tool('slow', forEver)],
+        policy: allowAll(),
+        maxResultBytes: MAX,
+        ...(late === 'spill' ? { spill: forEver } : {}),
+        ...(late === 'a hook behind it' && !own ? { hooks: hooks as never } : {}),
+      },
+    );
+    const session = await host.open('bot');
+    const going = follow(session, 'go');
+    await waits.opened;
+    const requestId = ofType(going.events, 'tool_request')[0]?.requestId ?? '';
+    await session.abort({ reason: 'stop', ...(end === 'call' ? { requestId } : {}) });
+    const events = await going.ended;
+    const stored = ofType(await all(session.events()), 'tool_response').find(({ name }) => name === 'pay');
+    expect(ofType(events, 'tool_response').find(({ name }) => name === 'pay')?.content).toEqual(stored?.content);
+    await host.close();
+    return { stored, text: JSON.stringify(stored?.content), reason: endOf(events).reason };
+  }
+  const tailing = { content: [{ type: 'text', text: 'PAID' }], tailCalls: [{ name: 'slow', args: {} }] };
+
+  test.each<[Late, 'host' | 'agent', object]>([
+    ['spill', 'host', {}],
+    ['spill', 'host', { idempotent: true }],
+    ['spill', 'agent', {}],
+    ['a hook behind it', 'host', {}],
+    ['a hook behind it', 'agent', {}],
+  ])(
+    'ATK-15 ATK2-08 an abort while %s of a tool of the %s takes its time keeps the result; %j',
+    async (late, where, how) => {
+      const { stored, text, reason } = await abortedBehind(late, where, how, 'session');
+      expect(reason).toBe('aborted');
+      expect(stored?.errorType).toBeUndefined();
+      expect(text).toContain(late === 'spill' ? 'since the run was aborted while it was being kept' : 'PAID');
+    },
+  );
+
+  test('ATK2-08 an abort while a call behind it takes its time keeps the result, and says what became of that', async () => {
+    const { text, reason } = await abortedBehind('a call behind it', 'host', {}, 'session');
+    expect([reason, text]).toEqual(['aborted', expect.stringMatching(/PAID.*\[slow\].*interrupted: stop/)]);
+  });
+
+  test.each<Late>(['spill', 'a hook behind it'])(
+    'ATK2-08 sibling: so does the end of this one call while %s takes its time',
+    async (late) => {
+      const { stored, reason } = await abortedBehind(late, 'host', {}, 'call');
+      expect([reason, stored?.errorType]).toEqual(['completed', undefined]);
+    },
+  );
+
+  test.each([{ idempotent: true }, {}])(
+    'ATK2-15 an abort while the result of one call is being stored keeps that of another that has ended; %j',
+    async (annotations) => {
+      const storing = door();
+      const stored = door();
+      const store = new InMemorySessionService();
+      const gated = (name: 'append' | 'appendUnderLease') => {
+        const append = (store as never as Record<string, (...given: unknown[]) => Promise<unknown>>)[name];
+        if (!append) return;
+        Object.assign(store, {
+          [name]: async (...given: unknown[]) => {
+            if (JSON.stringify(given[1]).includes('"A done"')) {
+              storing.open();
+              await stored.opened;
+            }
+            return append.apply(store, given);
+          },
+        });
+      };
+      gated('append');
+      const b = slowTool('b', { annotations });
+      const { host } = hostOf(bot([{ calls: [['a'], ['b']] }, 'end']), {
+        store,
+        tools: [tool('a', () => 'A done', { annotations }), b.tool],
+        policy: allowAll(),
+      });
+      const session = await host.open('bot');
+      const going = follow(session, 'go');
+      await storing.opened;
+      b.finish('B done');
+      await turn();
+      const aborting = session.abort({ reason: 'stop' });
+      await turn();
+      stored.open();
+      await aborting;
+      expect(endOf(await going.ended).reason).toBe('aborted');
+      expect(results(await all(session.events()))).toEqual({ a: 'A done', b: 'B done' });
+      await host.close();
     },
   );
 

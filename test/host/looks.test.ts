@@ -939,7 +939,15 @@ describe('calls that outlive a turn', () => {
             },
           },
         },
-        run: { calls: { running: 0, hasResults: false, takeResults: () => [], interrupted: () => [result('i')] } },
+        run: {
+          calls: {
+            running: 0,
+            hasResults: false,
+            takeResults: () => [],
+            interrupted: () => [result('i')],
+            endings: async () => {},
+          },
+        },
       });
     const made = make([...open, call(), call({ kind: 'elicitation', detached: true } as never)]);
     expect(await runOutlived(made.run)).toEqual([

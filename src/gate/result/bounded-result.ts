@@ -21,17 +21,19 @@ export type ResultArtifacts = Pick<ArtifactAccess, 'save'>;
 
 /**
  * A result as large as a model is given it. The whole is kept by `spill`; without it, in the session's `artifacts` where
- * there are any at hand; else it is dropped. Gives a promise only where something is kept.
+ * there are any at hand; else it is dropped. Gives a promise only where something is kept; once `signal` fires, that is
+ * not waited for any longer.
  */
 export function boundedResult(
   { maxResultBytes: maxBytes, spill }: ResultBounds,
   callId: string | undefined,
   result: ToolResult,
   artifacts?: () => ResultArtifacts,
+  signal?: AbortSignal,
 ): ToolResult | Promise<ToolResult> {
   // Artifacts are of one session; `spill` keeps the results of all, whose executors number their calls as they like.
-  if (spill) return capResult(result, { callId: namedForAll(callId), maxBytes, spill });
-  return capResult(result, { callId, maxBytes, spill: artifacts && intoArtifacts(artifacts) });
+  if (spill) return capResult(result, { callId: namedForAll(callId), maxBytes, spill, signal });
+  return capResult(result, { callId, maxBytes, spill: artifacts && intoArtifacts(artifacts), signal });
 }
 
 /** A part of a file's name that no other result has: what of an id no file's name should have is left out. */

@@ -18,6 +18,8 @@ export interface CapOptions extends CapLimit {
   spill?: ((name: string, body: string | Uint8Array) => Promise<string>) | undefined;
   /** Names what is kept: `result-<callId>.json`. */
   callId?: string | undefined;
+  /** Fires when nobody waits for what is kept any more: of what is not by then the result says so. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -25,13 +27,18 @@ export interface CapOptions extends CapLimit {
  * under which name it is kept, or that the rest was dropped; `structuredContent` is left out then. Media and
  * references that take more than half of the limit together are replaced by such a line, as is a display above it.
  * `_meta.truncated` has the same facts for programs: `{bytes, artifacts}`. Gives a promise only where something is
- * kept; a `spill` that fails, or has not kept it within 30 s, counts as none: the call has run, and its result waits.
+ * kept; a `spill` that fails, or has not kept it within 30 s or before the signal fires, counts as none: the call has run,
+ * and its result waits.
  */
 export function capResult(result: ToolResult, options: CapOptions = {}): ToolResult | Promise<ToolResult> {
   const plan = planOf(result, options.maxBytes ?? MAX_RESULT_BYTES);
   if (!plan) return result;
-  return options.spill ? spillAll(plan, options).then((kept) => cut(plan, kept)) : cut(plan, new Map());
+  if (!options.spill) return cut(plan, new Map());
+  return spillAll(plan, options).then((kept) => cut(plan, kept, options.signal?.aborted ? ABORTED : DROPPED));
 }
+
+const DROPPED = 'the rest was dropped';
+const ABORTED = 'the rest was dropped, since the run was aborted while it was being kept';
 
 /** The same without a place to keep anything. */
 export function capSync(result: ToolResult, options: CapLimit): ToolResult {
@@ -40,7 +47,7 @@ export function capSync(result: ToolResult, options: CapLimit): ToolResult {
 }
 
 /** A text alone as large as a model is given it; `rest` says where the whole is. */
-export function capText(text: string, maxBytes = MAX_RESULT_BYTES, rest = 'the rest was dropped'): string {
+export function capText(text: string, maxBytes = MAX_RESULT_BYTES, rest = DROPPED): string {
   // A character takes at most six bytes.
   if (text.length * 6 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
   return `${headOf(text, maxBytes)}\n[cut: ${Buffer.byteLength(text)} bytes in all; ${rest}]`;
@@ -88,7 +95,7 @@ async function spillAll(plan: Plan, options: CapOptions): Promise<Kept> {
   const kept = new Map<ContentPart | 'text', string>();
   const late = new AbortController();
   try {
-    await untilLate(keepAll(plan, options, kept, late.signal), KEEP_MS, undefined);
+    await untilLate(keepAll(plan, options, kept, late.signal), KEEP_MS, options.signal);
   } catch {
     // As of one that fails: of what is not kept by now the model is told that it was dropped.
     late.abort();
@@ -121,11 +128,14 @@ async function keepAll(
   else if (isTextCut) await keep('text', `${base}.txt`, text);
 }
 
-function cut(plan: Plan, kept: Kept): ToolResult {
+function cut(plan: Plan, kept: Kept, dropped: string = DROPPED): ToolResult {
   const { result, maxBytes, bytes, large, isTextCut } = plan;
   const { structuredContent, display, content, ...rest } = result;
   const fitted = content.map((part) => (large.has(part) ? standIn(part, kept.get(part)) : part));
-  const capped: ToolResult = { ...rest, content: isTextCut ? cutText(plan, fitted, kept.get('text')) : fitted };
+  const capped: ToolResult = {
+    ...rest,
+    content: isTextCut ? cutText(plan, fitted, kept.get('text'), dropped) : fitted,
+  };
   if (structuredContent !== undefined && !isTextCut) capped.structuredContent = structuredContent;
   if (display) {
     const displayBytes = jsonBytes(display);
@@ -139,8 +149,9 @@ function cutText(
   { maxBytes, bytes, text }: Plan,
   fitted: readonly ContentPart[],
   name: string | undefined,
+  dropped: string,
 ): ContentPart[] {
-  const fate = name === undefined ? 'the rest was dropped' : `the whole is kept as artifact "${name}"`;
+  const fate = name === undefined ? dropped : `the whole is kept as artifact "${name}"`;
   const note = textPart(`[cut: ${bytes} bytes in all; ${fate}]`);
   const attached = fitted.filter(isAttachment);
   const standIns = fitted.filter((part) => part.type === 'text' && part._meta?.standIn === true);

@@ -30,6 +30,8 @@ export interface CallRun<Context extends ToolCallContext<never>> extends RunBoun
   hasAsked(): boolean;
   /** Told why what the handler returned does not fit its tool's output schema. Absent: nobody has promised anything. */
   unfit?(fault: string): void;
+  /** Told when the handler has ended by itself: what it came to is a result, whoever still waits for it. */
+  ended?(): void;
   /** What a handler throws whose call stays open, for it waits for somebody. */
   suspends?(error: unknown): boolean;
 }
@@ -59,6 +61,7 @@ export async function runCall<Context extends ToolCallContext<never>>(run: CallR
       return run.hasAsked() ? { kind: 'asked' } : end;
     case 'value': {
       if (run.hasAsked()) return { kind: 'asked' };
+      run.ended?.();
       // Each promise costs as much as a check: none is made where nothing is waited for.
       const checking = promised(run, end.value);
       const asking = resultAfter(checking instanceof Promise ? await checking : checking, hooks);
@@ -68,6 +71,7 @@ export async function runCall<Context extends ToolCallContext<never>>(run: CallR
       return end;
     case 'late':
     case 'threw':
+      run.ended?.();
       return { kind: 'result', result: await resultAfter(await resultInstead(end.error, hooks), hooks) };
     default:
       return unreachable(end, 'the end of a handler');

@@ -141,12 +141,12 @@ export class HostedFrame implements JudgeOptions {
   }
   /**
    * A result as large as a model is given it, whoever made it: all results that this host lets into the session, which may
-   * lend its artifacts.
+   * lend its artifacts. Once `signal` fires, nobody waits for what is kept of it.
    */
-  bounded(callId: string | undefined, result: ToolResult): ToolResult | Promise<ToolResult> {
+  bounded(callId: string | undefined, result: ToolResult, signal?: AbortSignal): ToolResult | Promise<ToolResult> {
     const inner = this.#inner;
     const artifacts = callId !== undefined && lendsArtifacts(inner) ? inner[resultArtifacts](callId) : undefined;
-    return boundedResult(this.options, callId, result, artifacts && (() => artifacts));
+    return boundedResult(this.options, callId, result, artifacts && (() => artifacts), signal);
   }
 
   get approvers(): ApproverRule | undefined {

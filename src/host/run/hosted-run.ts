@@ -10,16 +10,17 @@ import type {
   TurnTerms,
   Usage,
 } from '../../contracts/index.ts';
-import { messageOf } from '../../contracts/index.ts';
+import { isCoxswainError, messageOf } from '../../contracts/index.ts';
 import type { EventStream, HoldOptions, JoiningOptions } from '../../session/index.ts';
 import { endTurn, joined } from '../../session/index.ts';
 import type { CalledStream, CallersStream, Hosted } from '../frame/index.ts';
-import { onAbort } from '../questions/index.ts';
+import { closedByOthers, onAbort } from '../questions/index.ts';
 import type { Budget, BusyClock, HeldTo } from '../terms/index.ts';
 import { budgetOf, startClock } from '../terms/index.ts';
 import { BesideInner } from './beside-inner.ts';
 import { excludedTools, innerOptions } from './inner-options.ts';
 import { runInner } from './inner-stream.ts';
+import { tellEnded } from './outlived-calls.ts';
 import { hostError } from './run-base.ts';
 import { RunCalls } from './run-calls.ts';
 import { RunHold } from './run-hold.ts';
@@ -39,6 +40,9 @@ export class HostedRun implements LoopingRun, CallersStream {
   reason = 'failed';
   readonly out: EventStream;
   readonly #controller = new AbortController();
+  /** Ends the inner stream: once it knows of what has ended here. */
+  readonly #ofInner = new AbortController();
+  #innerRuns = false;
   readonly #budget: Budget;
   /** Not in the log yet. */
   #terms: TurnTerms | undefined;
@@ -156,9 +160,14 @@ export class HostedRun implements LoopingRun, CallersStream {
   abort(reason: CoxswainError): void {
     if (this.#controller.signal.aborted) return;
     this.#controller.abort(reason);
-    this.madeCalls?.abortAll();
+    const { madeCalls } = this;
+    madeCalls?.abortAll();
     this.out.release();
     this.wake();
+    const end = () => this.#ofInner.abort(reason);
+    // It closes what is open.
+    if (madeCalls?.mayHaveEnded && this.#innerRuns) void tellEnded(this.session, madeCalls).then(end);
+    else end();
   }
 
   /**
@@ -219,9 +228,19 @@ export class HostedRun implements LoopingRun, CallersStream {
   }
 
   /** The agent's own end of an aborted run; what was called ends before its call is closed. */
-  async abortInner(): Promise<StreamEndEvent> {
+  async abortInner(unsent: readonly SessionInput[]): Promise<StreamEndEvent> {
     await this.session.subagents?.end(messageOf(this.#controller.signal.reason));
-    return this.inner([{ kind: 'continue' }]);
+    const { madeCalls } = this;
+    if (!madeCalls) return this.inner([{ kind: 'continue' }]);
+    await madeCalls.endings();
+    const results = [...unsent.filter(({ kind }) => kind === 'tool_result'), ...madeCalls.takeAnswers()];
+    try {
+      return await this.inner([...madeCalls.kept(await this.session.inner.pending(), results), { kind: 'continue' }]);
+    } catch (error) {
+      // Somebody else has answered one of them in this moment.
+      if (results.length === 0 || !isCoxswainError(error) || !closedByOthers.has(error.code)) throw error;
+      return this.inner([{ kind: 'continue' }]);
+    }
   }
 
   /** One inner stream, to its end. */
@@ -230,7 +249,7 @@ export class HostedRun implements LoopingRun, CallersStream {
     this.#beside?.begins(batch);
     const options = innerOptions(this.session, this.options, {
       limits: this.#budget.ofAgent(),
-      signal: this.#controller.signal,
+      signal: this.#ofInner.signal,
       excluded: this.#excluded,
       terms: this.#terms,
       span: this.span,
@@ -240,7 +259,10 @@ export class HostedRun implements LoopingRun, CallersStream {
     const see = watches ? (event: AgentEvent) => this.#spend(event) : undefined;
     const isIntroduced = this.session.introducedBy === 'host';
     const shown = see || isIntroduced ? { see, isIntroduced } : undefined;
-    return runInner(inner, batch, options, this.out, shown, this.session.frame.warn);
+    this.#innerRuns = true;
+    return runInner(inner, batch, options, this.out, shown, this.session.frame.warn).finally(() => {
+      this.#innerRuns = false;
+    });
   }
 
   /** Counts what an inner stream costs; one that goes on beyond the limit is ended when its next model call speaks. */

@@ -1,5 +1,6 @@
-import type { SessionInput, StreamEndEvent } from '../../contracts/index.ts';
+import type { SessionInput, StreamEndEvent, ToolResultInput } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
+import type { Hosted } from '../frame/index.ts';
 import { callsOf, closedByOthers, isOfCall, resultInput } from '../questions/index.ts';
 import { recordStart } from './call-starts.ts';
 import { approve } from './judge-open.ts';
@@ -24,9 +25,17 @@ export async function runOutlived(run: RunScope): Promise<SessionInput[] | undef
     if (step.kind === 'run') approve(run, request, step, tool, batch, (...start) => recordStart(run, ...start));
   }
   while (calls.running > 0 && !calls.hasResults && !signal.aborted) await run.woken();
-  if (signal.aborted) batch.push(...calls.interrupted());
-  batch.push(...calls.takeResults());
+  batch.push(...(signal.aborted ? await ends(calls) : calls.takeResults()));
   return batch.length > 0 ? batch : undefined;
+}
+
+/** After an abort: the results of those that had ended, and word of those that were cut off. */
+async function ends(calls: RunScope['calls']): Promise<ToolResultInput[]> {
+  const cut = calls.interrupted();
+  await calls.endings();
+  const results = calls.takeResults();
+  const ended = new Set(results.map(({ requestId }) => requestId));
+  return [...results, ...cut.filter(({ requestId }) => !ended.has(requestId))];
 }
 
 /** Calls that outlive the turn here run to their end: the model hears of what they came to in the next turn. */
@@ -45,13 +54,33 @@ export async function runOutliving(run: RunScope, end: StreamEndEvent, batch: re
   await calls.beginNone();
   calls.abortClosed(open);
   while (calls.running > 0 && !signal.aborted) await run.woken();
-  const results = [...calls.takeResults(), ...calls.interrupted()];
+  const results = signal.aborted ? await ends(calls) : [...calls.takeResults(), ...calls.interrupted()];
   for (const { requestId, result, decision, interim } of results) {
     if (interim || !wanted.has(requestId)) continue;
     try {
       await inner.respond(requestId, { kind: 'result', result, ...(decision ? { decision } : {}) });
     } catch (error) {
       if (!isCoxswainError(error) || !closedByOthers.has(error.code)) throw error;
+    }
+  }
+}
+
+/**
+ * Of an aborted run: tells an executor whose stream goes on what has ended here, before it closes what is open. Never
+ * rejects: what cannot be told is closed as what was cut off.
+ */
+export async function tellEnded({ inner, frame }: Hosted, calls: RunScope['calls']): Promise<void> {
+  await calls.endings();
+  for (const { requestId, result, decision } of calls.takeAnswers()) {
+    try {
+      await inner.respond(requestId, { kind: 'result', result, ...(decision ? { decision } : {}) });
+      calls.stored(requestId);
+    } catch (error) {
+      if (isCoxswainError(error) && closedByOthers.has(error.code)) continue;
+      frame.warn(
+        `the result of call ${requestId}, which had ended when the run was aborted, could not be stored`,
+        error,
+      );
     }
   }
 }

@@ -45,6 +45,8 @@ export class RunCalls {
   readonly #running = new LazySet<string>();
   /** Of these: their handlers have begun. */
   readonly #begun = new LazySet<string>();
+  /** Of these: their handlers have ended, and their results are being made. */
+  readonly #ending = new LazyMap<string, Promise<void>>();
   /** Calls that were brought to a result here which is not stored yet. */
   readonly #unstored = new LazySet<string>();
   /** Calls that somebody is answering. */
@@ -200,6 +202,18 @@ export class RunCalls {
     return answers;
   }
 
+  /** A handler may have ended here whose result is not on its way into the log. */
+  get mayHaveEnded(): boolean {
+    return this.#begun.size > 0 || this.#ready.length > 0;
+  }
+
+  /** After an abort: resolves when all have their results whose handlers had ended. */
+  async endings(): Promise<void> {
+    // What a handler has returned in this very moment is told in the next one.
+    if (this.#begun.size > 0) await new Promise((resolve) => later(resolve));
+    await Promise.all(this.#ending.values());
+  }
+
   /** Results for those that still run when the run is aborted. */
   interrupted(): ToolResultInput[] {
     const result = errorResult('interrupted', `interrupted: ${messageOf(this.#scope.signal.reason)}`);
@@ -250,6 +264,11 @@ export class RunCalls {
     this.#running.add(callId);
     let hasWaited = false;
     let isSettled = false;
+    let over: PromiseWithResolvers<void> | undefined;
+    const ended = () => {
+      over ??= Promise.withResolvers<void>();
+      this.#ending.set(callId, over.promise);
+    };
     this.#queue.add(hostTool.descriptor.annotations?.exclusive === true, async () => {
       try {
         if (this.#scope.signal.aborted) return;
@@ -260,7 +279,7 @@ export class RunCalls {
           return;
         }
         this.#begun.add(callId);
-        const result = await runHostCall(this.#scope, { request, step, hostTool }, signal);
+        const result = await runHostCall(this.#scope, { request, step, hostTool }, signal, ended);
         if (result) this.#keep(result);
         isSettled = result !== undefined;
       } catch (error) {
@@ -270,7 +289,9 @@ export class RunCalls {
       } finally {
         this.#running.delete(callId);
         this.#begun.delete(callId);
+        this.#ending.delete(callId);
         this.#controllers.delete(callId);
+        over?.resolve();
         if (isSettled) session.frame.runTimeQuestions.over(session.frame.name, callId);
         this.#scope.wake();
       }

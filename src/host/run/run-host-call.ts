@@ -16,6 +16,7 @@ import {
   frozenPrincipal,
   isRepeatable,
   recordFacts,
+  refusalResult,
   validatedInTime,
 } from '../../gate/index.ts';
 import type { HostedFrame } from '../frame/index.ts';
@@ -37,6 +38,7 @@ export async function runHostCall(
   scope: AskingRun,
   { request, step, hostTool }: { request: ReportedRequest; step: RunStep; hostTool: HostTool },
   signal: AbortSignal,
+  ended?: () => void,
 ): Promise<ToolResultInput | undefined> {
   const { session } = scope;
   const { frame } = session;
@@ -54,7 +56,12 @@ export async function runHostCall(
     decision: step.decision,
     ...(step.confirmation ? { confirmation: step.confirmation } : {}),
   };
-  const options = toolOptions(scope, request);
+  let hasEnded = false;
+  const options = toolOptions(scope, request, (of) => {
+    if (of !== callId) return;
+    hasEnded = true;
+    ended?.();
+  });
   const work = runHostTool(call, options, signal);
   const outcome = await (operation ? measured(operation, work) : work);
   if (outcome.kind === 'confirm') {
@@ -70,9 +77,10 @@ export async function runHostCall(
   const offers = (name: string) => scope.offers(name);
   const running = runTailCalls(outcome.result, { call, request, frame, options, signal, offers, begins });
   const tail = running instanceof Promise ? await running : running;
-  const result = tail.decisions ? await frame.bounded(callId, tail.result) : tail.result;
+  const result = tail.decisions ? await frame.bounded(callId, tail.result, signal) : tail.result;
   frame.judge.settled(callId);
-  if (scope.signal.aborted) return undefined;
+  // Of a handler that an abort has cut off nothing is known; one that had ended has its result.
+  if (scope.signal.aborted && !hasEnded) return undefined;
   const { annotations } = hostTool.descriptor;
   const record: RunDecisionRecord = {
     ...step.decision.record,
@@ -84,7 +92,7 @@ export async function runHostCall(
   return resultInput(request, result, isNews ? record : undefined, outcome.interim);
 }
 
-function toolOptions(scope: AskingRun, request: ReportedRequest): RunToolOptions {
+function toolOptions(scope: AskingRun, request: ReportedRequest, ended: (callId: string) => void): RunToolOptions {
   const { frame } = scope.session;
   const { options, warn } = frame;
   return {
@@ -92,7 +100,8 @@ function toolOptions(scope: AskingRun, request: ReportedRequest): RunToolOptions
     hooks: options.hooks,
     hookTimeoutMs: options.hookTimeoutMs,
     timeoutMs: options.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
-    bounded: (callId: string, result: ToolResult) => frame.bounded(callId, result),
+    bounded: (callId, result, signal) => frame.bounded(callId, result, signal),
+    ended,
     warn,
     progress: (update: ToolUpdate) => showProgress(scope, request, update),
     elicit: (question: RunQuestion, signal: AbortSignal) => askInRun(scope, request, question, signal),
@@ -179,6 +188,7 @@ async function runEach(
   return { result: { ...rest, content, ...(isError ? { isError } : {}) }, decisions };
 
   async function runOne(name: string, args: Record<string, unknown>, callId: string): Promise<ToolResult> {
+    if (signal.aborted) return refusalResult('cancelled');
     const hostTool = frame.tools.get(name);
     if (!hostTool?.tool.execute || !offers(name)) return errorResult('not_found', `Tool not found: ${name}`);
     // It runs within the turn of its caller in the queue.

@@ -26,7 +26,8 @@ export interface LoopingRun extends RunScope {
   /** Something has changed that nobody has looked at yet. */
   readonly isRung: boolean;
   inner(batch: readonly SessionInput[]): Promise<StreamEndEvent>;
-  abortInner(): Promise<StreamEndEvent>;
+  /** @param unsent what no inner stream has taken */
+  abortInner(unsent: readonly SessionInput[]): Promise<StreamEndEvent>;
   /** An inner stream has taken these inputs. */
   sent(batch: readonly SessionInput[]): void;
   stopIfSpent(): void;
@@ -75,11 +76,11 @@ export async function runToEnd(run: LoopingRun, inputs: SessionInput[]): Promise
       if (run.madeCalls) await runOutliving(run, end, batch);
       return end;
     }
-    if (signal.aborted) return run.abortInner();
+    if (signal.aborted) return run.abortInner(end ? rest : batch.concat(rest));
     // Listing many is a piece of work by itself.
     if ((end?.data.pending?.length ?? 0) > MANY) {
       await breath();
-      if (signal.aborted) return run.abortInner();
+      if (signal.aborted) return run.abortInner(end ? rest : batch.concat(rest));
     }
     const open = (wasAnswered ? undefined : end?.data.pending) ?? (await run.session.inner.pending());
     if (end) {
@@ -104,7 +105,7 @@ export async function runToEnd(run: LoopingRun, inputs: SessionInput[]): Promise
     const next = await between(run, { open, batch, last, hasGoneOn: wentOn });
     if (next.end) return next.end;
     wentOn = next.wentOn;
-    if (signal.aborted) return run.abortInner();
+    if (signal.aborted) return run.abortInner(batch);
     // Results that come at the same moment go together.
     if (run.calls.hasResults && run.calls.running > 0) await new Promise((resolve) => later(resolve));
     batch = batch.concat(run.calls.takeResults(), run.calls.takeStarts());

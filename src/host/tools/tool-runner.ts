@@ -23,6 +23,7 @@ import {
   refusalResult,
   resultAfter,
   runCall,
+  untilAborted,
 } from '../../gate/index.ts';
 import { unreachable } from '../../session/index.ts';
 import { Suspended } from './subagent-tool.ts';
@@ -46,7 +47,9 @@ export interface RunToolOptions {
   hookTimeoutMs: number | undefined;
   timeoutMs: number;
   /** A result as large as a model is given it. */
-  bounded(callId: string, result: ToolResult): ToolResult | Promise<ToolResult>;
+  bounded(callId: string, result: ToolResult, signal: AbortSignal): ToolResult | Promise<ToolResult>;
+  /** Told when a handler has ended by itself: an abort ends nothing of it any more. */
+  ended?(callId: string): void;
   progress(update: ToolUpdate): void;
   elicit(question: RunQuestion, signal: AbortSignal): Promise<RunReply>;
   warn(message: string, error?: unknown): void;
@@ -83,6 +86,7 @@ export async function runHostTool(call: HostCall, options: RunToolOptions, signa
       end: (reason) => controller.abort(reason),
       hasAsked: () => context.asked !== undefined,
       suspends: (error) => error instanceof Suspended,
+      ended: () => options.ended?.(call.callId),
       ...(isForeign(hostTool.source) ? {} : { unfit: (fault) => options.warn(misfit(descriptor.name, fault)) }),
     });
   } finally {
@@ -105,7 +109,7 @@ export async function runHostTool(call: HostCall, options: RunToolOptions, signa
     default:
       return unreachable(end, 'the end of a call');
   }
-  const bounding = options.bounded(call.callId, result);
+  const bounding = options.bounded(call.callId, result, signal);
   const bounded = bounding instanceof Promise ? await bounding : bounding;
   return { kind: 'result', result: bounded, interim: longRunning && !bounded.isError };
 }
@@ -126,6 +130,14 @@ function hooksBehind(call: HostCall, options: RunToolOptions, signal: AbortSigna
         ? replacementOf('after_tool', { tool, args, context, result }, options, signal)
         : undefined,
     failed: (point, error) => options.warn(`an ${point} hook failed on ${tool.name}`, error),
+    async whileWanted(work, asIs) {
+      try {
+        return await untilAborted(work, signal);
+      } catch (error) {
+        if (signal.aborted) return asIs;
+        throw error;
+      }
+    },
   };
 }
 

@@ -17,15 +17,17 @@ export interface BoundedAnswer {
 
 /**
  * A result as large as a model is given it, whoever made it: the only way in which the runtime bounds one. The whole is
- * kept by the host, or as an artifact; without either it is dropped. Gives a promise only where something is kept.
+ * kept by the host, or as an artifact; without either it is dropped. Gives a promise only where something is kept, for
+ * which nobody waits once `signal` fires.
  */
 export function boundedAnswer(
   { engine }: Bounding,
   callId: string,
   result: ToolResult,
+  signal?: AbortSignal,
 ): BoundedAnswer | Promise<BoundedAnswer> {
   const artifactDelta = keptBefore(engine.services, callId, result);
-  const bounded = boundedResult(engine, callId, result, () => engine.services.artifacts(artifactDelta));
+  const bounded = boundedResult(engine, callId, result, () => engine.services.artifacts(artifactDelta), signal);
   if (!(bounded instanceof Promise)) return { result: bounded, artifactDelta };
   return bounded.then((kept) => ({ result: kept, artifactDelta }));
 }

@@ -16,6 +16,8 @@ export interface CallOutcome {
   actions?: Partial<EventActions>;
   /** The agent that it ran is not gone on with: all that it waits for is closed with the call. */
   abandons?: string;
+  /** Its handler has ended by itself. */
+  hasEnded?: boolean;
 }
 
 /**

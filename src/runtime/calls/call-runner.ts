@@ -37,7 +37,7 @@ export async function runAll(
   }
 }
 
-/** Runs one call and stores what it came to. Nothing is stored once the run was aborted. */
+/** Runs one call and stores what it came to. Once the run was aborted, that is stored of a handler alone that had ended. */
 async function runOne(
   context: AgentContext,
   ready: ReadyCall,
@@ -83,14 +83,15 @@ async function runOne(
       ? await runAgentTool(context, toolContext, ready, hooks, operation?.span ?? parent, cancelled.signal)
       : await runTool(context, toolContext, ready, hooks, cancelled.signal);
     if (outcome?.result.isError) fault = toolContext.withoutSecrets(outcome.result.errorType ?? 'failed');
-    if (outcome === undefined || context.signal.aborted) return;
+    // Of a handler that has ended the result is stored, whoever still waits for it.
+    if (outcome === undefined || (context.signal.aborted && !outcome.hasEnded)) return;
     const { abandons } = outcome;
     const told = toolContext.hasSecrets ? toolContext.withoutSecrets(outcome.result) : outcome.result;
-    const bounding = boundedAnswer(invocation, call.id, told);
+    const bounding = boundedAnswer(invocation, call.id, told, context.signal);
     const bounded = bounding instanceof Promise ? await bounding : bounding;
     outcome.result = bounded.result;
     Object.assign(toolContext.artifactDelta, bounded.artifactDelta);
-    if (context.signal.aborted) return;
+    if (context.signal.aborted && !outcome.hasEnded) return;
     await storeOutcome(context, call, () => [
       ...(abandons === undefined ? [] : closeWithin(invocation.fold, call, abandons, invocation.origin())),
       ...outcomeEvents(context, ready, toolContext, outcome),

@@ -40,7 +40,7 @@ export async function runTool(
   });
   switch (end.kind) {
     case 'result':
-      return { result: end.result };
+      return { result: end.result, hasEnded: true };
     case 'asked':
     case 'begun':
       // What was asked stands in the effects.

@@ -31,15 +31,16 @@ export function hooksBehind(
         : undefined;
     },
     failed(point, error) {
-      if (context.signal.aborted) throw error;
+      // What it came to stands, for it has run.
+      if (context.signal.aborted) return;
       context.invocation.engine.warn(`an ${point} hook failed on ${descriptor.name}`, error);
     },
     async whileWanted(work, asIs) {
-      if (!cancelled) return work;
+      const unwanted = cancelled ? AbortSignal.any([cancelled, context.signal]) : context.signal;
       try {
-        return await orAbort(cancelled, work);
+        return await orAbort(unwanted, work);
       } catch (error) {
-        if (cancelled.aborted && !context.signal.aborted) return asIs;
+        if (unwanted.aborted) return asIs;
         throw error;
       }
     },

@@ -32,7 +32,7 @@ import { Reservations } from './reservations.ts';
 import { beforeRun } from './run-hooks.ts';
 import { runSlot } from './slot.ts';
 import { leaseWithMessage, storeInputs } from './store-inputs.ts';
-import { endRun } from './turn-end.ts';
+import { editSafely, endRun } from './turn-end.ts';
 
 /** One run: from the acceptance of its inputs to the end of its stream. */
 export class Invocation implements OpenRun, RunningInvocation {
@@ -206,7 +206,9 @@ export class Invocation implements OpenRun, RunningInvocation {
   /** Stores events and shows them; resolves when the consumer has asked for more. */
   async emit(...events: StoredEvent[]): Promise<void> {
     const hooks = this.eventHooks;
-    const edit = (event: StoredEvent) => editEvent(this, hooks, event, this.signal);
+    // What is told after an abort has happened before it: hooks do not keep it out of the log.
+    const edit = (event: StoredEvent) =>
+      this.signal.aborted ? editSafely(this, event) : editEvent(this, hooks, event, this.signal);
     await this.commit(hooks.length > 0 ? await Promise.all(events.map(edit)) : events);
     const room = this.#ends.areWaitedFor ? undefined : this.sink.room(false);
     if (room) await room;

@@ -84,8 +84,8 @@ async function writeEnd(invocation: OpenRun, result: InvocationResult, outcome: 
   return { ...result, ...(failure ? { failure } : {}), ...(stored ? { end: stored } : {}) };
 }
 
-/** The end of a turn is written, whatever hooks do. */
-async function editSafely(invocation: OpenRun, event: StoredEvent): Promise<StoredEvent> {
+/** What a turn ends with is written, whatever hooks do. */
+export async function editSafely(invocation: OpenRun, event: StoredEvent): Promise<StoredEvent> {
   try {
     return await withGrace(invocation.signal, editEvent(invocation, invocation.eventHooks, event, never));
   } catch (error) {
