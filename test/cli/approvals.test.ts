@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { eventsOf, Place, puppet, requestIn, sessionIn } from './coxswain.ts';
 import { command } from './in-process.ts';
@@ -164,6 +164,42 @@ test('a yes with a digest is to what was listed: what has changed since is not a
   expect(await approve('')).toMatchObject({ code: 2, stderr: expect.stringContaining('E_USAGE') });
   expect(paid()).toEqual([]);
   expect([(await approve(digest)).code, paid()]).toEqual([0, ['5']]);
+});
+
+describe('ATK2-16 a yes on the command line', () => {
+  const payee = (name: string) => writeFileSync(join(place.desk, 'payee'), name);
+  const own = () => [...flags(), '--store', `sqlite:${join(place.path, 'own.db')}`];
+  /** A line that the command printed, as arguments. */
+  const words = (text: string, what: string) =>
+    (new RegExp(`^ {2}${what} +(?:npx )?coxswain (.+)$`, 'm').exec(text)?.[1] ?? '').replaceAll("'", '').split(' ');
+
+  test('is to what a run has shown: what has changed since does not run, with a digest or without', async () => {
+    payee('the baker');
+    const first = await command(['run', puppet, 'call pay {"amount":5}', ...own()]);
+    payee('the thief');
+    const line = words(first.stderr, 'approve');
+    expect(line).toContain('--digest');
+    const plain = ['approvals', 'approve', request(first.stderr), '--agent', puppet, ...own()];
+    for (const approve of [line, plain]) {
+      const { code, stderr } = await command(approve);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/E_PREVIEW_CHANGED.*--digest/s)]);
+    }
+    expect(paid()).toEqual([]);
+    payee('the baker');
+    expect([(await command(line)).code, paid()]).toEqual([0, ['5']]);
+  });
+
+  test('sibling: what was listed since is another than a run has shown, so its yes takes its digest', async () => {
+    const first = await command(['run', puppet, 'call pay {"amount":7}', ...own()]);
+    payee('somebody');
+    const list = await command(['approvals', 'list', '--agent', puppet, ...own()]);
+    expect(list.stdout).toContain('pays 7 to somebody');
+    const plain = ['approvals', 'approve', request(first.stderr), '--agent', puppet, ...own()];
+    expect((await command([...plain, '--args', '{"amount":6}'])).stderr).toContain('E_PREVIEW_CHANGED');
+    expect(paid()).toEqual([]);
+    const digest = /digest ([0-9a-f]{12})/.exec(list.stdout)?.[1] ?? '';
+    expect([(await command([...plain, '--digest', digest])).code, paid()]).toEqual([0, ['7']]);
+  });
 });
 
 test('a port that there is none of is wrong usage', async () => {

@@ -72,7 +72,8 @@ describe.each(kinds)('%s: approval inside a called agent', (kind) => {
     const [open] = await shop.host.approvals.list();
     const id = open?.request.requestId ?? '';
     expect(textOf(result)).toContain('the client cannot ask its user');
-    expect(textOf(result)).toContain(`coxswain approvals approve ${id}`);
+    const digest = open?.request.approval?.previewDigest;
+    expect(textOf(result)).toContain(`coxswain approvals approve ${id} --digest ${digest}`);
     expect(result._meta?.['coxswain/open']).toEqual([id]);
     expect(shop.runs).toEqual([]);
     // Words never approve, and do not get lost in silence.

@@ -146,6 +146,8 @@ test('the command that settles a question comes to the same host, and tells no p
   expect(line).toContain('--mode plan --mcp-servers mcp.json');
   expect(line).toContain('postgres://');
   expect(line).not.toContain('hush-hush');
+  const digest = 'c0ffee'.repeat(8);
+  expect(settleAt({ ...question, digest }, 'agent.ts', flags)).toMatch(/ --digest c0ffeec0ffee$/);
 });
 
 describe('--mcp-servers', () => {

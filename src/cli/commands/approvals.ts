@@ -7,10 +7,14 @@ import type { Interrupts } from '../terminal/index.ts';
 import { clean, EXIT, paint, Screen, usageError } from '../terminal/index.ts';
 import { runStreamOnScreen, viewOf } from '../turn/index.ts';
 import type { HostFlags, ModuleHost, RunFlags } from '../workspace/index.ts';
-import { closeQuietly, describeRequest, openModuleHost, openWorkspaceStore } from '../workspace/index.ts';
-
-/** Digits that are shown, and that at least are wanted back. */
-const DIGEST_LENGTH = 12;
+import {
+  closeQuietly,
+  DIGEST_LENGTH,
+  describeRequest,
+  openModuleHost,
+  openWorkspaceStore,
+  shownDigest,
+} from '../workspace/index.ts';
 
 export interface ListApprovalsFlags extends HostFlags {
   agent?: string;
@@ -62,7 +66,7 @@ function describe({ request, userId }: OpenApproval): string {
     ...(expiresAt === undefined ? [] : [`expires ${expiresAt}`]),
     ...(approval?.ruleId === undefined ? [] : [`rule ${clean(approval.ruleId)}`]),
     ...wordsOfApprovers(approval ?? {}).map((words) => clean(words)),
-    ...(approval ? [`digest ${approval.previewDigest.slice(0, DIGEST_LENGTH)}`] : []),
+    ...(approval ? [`digest ${shownDigest(request)}`] : []),
   ];
   const preview = questionLines(request, { all: true }).map((line) => `    ${line}\n`);
   return `${requestId}\n  ${describeRequest(request)}\n  ${paint('dim', facts.join(' · '))}\n${preview.join('')}`;
@@ -101,10 +105,8 @@ export async function answerApproval(
     const session = await work.host.open(work.agent, { sessionId: open.request.sessionId, userId: open.userId });
     work.session = session;
     const by: Principal = { id: flags.by ?? flags.user, ...(flags.role ? { roles: flags.role } : {}) };
-    const { status, by: other } = await session.respond(open.request.requestId, {
-      ...answerTo(open.request, verb, args, flags.reason),
-      by,
-    });
+    const answer: RequestAnswer = { ...answerTo(open.request, verb, { ...flags, args }), by };
+    const { status, by: other } = await session.respond(open.request.requestId, answer).catch(asCommand);
     const past = verb === 'approve' ? 'approved' : 'denied';
     if (status === 'already_settled')
       screen.line(`already answered${other === undefined ? '' : ` by ${clean(other)}`}`);
@@ -134,11 +136,18 @@ async function goOn(run: () => Promise<number>, screen: Screen): Promise<number>
 function assertShown({ requestId, approval }: ReportedRequest, digest: string): void {
   if (digest.length < DIGEST_LENGTH) throw usageError(`--digest takes ${DIGEST_LENGTH} digits or more`);
   if (approval?.previewDigest.startsWith(digest.toLowerCase())) return;
-  throw new CoxswainError(
-    'FAILED_PRECONDITION',
-    'E_PREVIEW_CHANGED',
-    `what ${requestId} would do is not what was shown under digest ${digest}; "coxswain approvals list" shows it`,
-  );
+  throw previewChanged(`what ${requestId} would do is not what was shown under digest ${digest}`);
+}
+
+function previewChanged(what: string, cause?: unknown): CoxswainError {
+  const message = `${what}; "coxswain approvals list" shows it, with the digest that --digest takes`;
+  return new CoxswainError('FAILED_PRECONDITION', 'E_PREVIEW_CHANGED', message, { cause });
+}
+
+/** What a refusal says to programs, in words of this command. */
+function asCommand(error: unknown): never {
+  if (!isCoxswainError(error) || error.code !== 'E_PREVIEW_CHANGED') throw error;
+  throw previewChanged('what would happen has changed since it was shown', error);
 }
 
 /** Of one session: an id may be open in several, where an executor numbers its calls. */
@@ -158,8 +167,7 @@ function isMeant(request: ReportedRequest, id: string): boolean {
 function answerTo(
   request: ReportedRequest,
   verb: 'approve' | 'deny',
-  args: Record<string, unknown> | undefined,
-  reason: string | undefined,
+  { args, reason, digest }: { args?: Record<string, unknown> | undefined; reason?: string; digest?: string },
 ): RequestAnswer {
   const why = reason === undefined ? {} : { reason };
   // An agent's own question takes content, not arguments.
@@ -168,7 +176,9 @@ function answerTo(
     return { kind: 'elicitation', action, ...(args ? { content: args } : {}), ...why };
   }
   if (verb === 'deny') return { kind: 'deny', ...why };
-  return { kind: 'approve', previewDigest: request.approval.previewDigest, ...(args ? { args } : {}), ...why };
+  // Nobody here has seen what it is now: without a digest the yes is to what a run has shown last.
+  const shown = digest === undefined ? {} : { previewDigest: request.approval.previewDigest };
+  return { kind: 'approve', ...shown, ...(args ? { args } : {}), ...why };
 }
 
 function parseArgs(text: string): Record<string, unknown> {

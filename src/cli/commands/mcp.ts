@@ -10,6 +10,7 @@ import {
   closeQuietly,
   commandLine,
   DATA_FOLDER,
+  DIGEST_LENGTH,
   dataFolder,
   fileOf,
   hostOptions,
@@ -62,8 +63,9 @@ async function serve(
 }
 
 /** The command that settles a question, as it can be pasted. */
-export function settleAt({ requestId }: OpenQuestion, path: string, flags: HostFlags): string {
-  return commandLine(['approvals', 'approve', requestId], { agent: path, ...hostOptions(flags) });
+export function settleAt({ requestId, digest }: OpenQuestion, path: string, flags: HostFlags): string {
+  const shown = digest?.slice(0, DIGEST_LENGTH);
+  return commandLine(['approvals', 'approve', requestId], { agent: path, ...hostOptions(flags), digest: shown });
 }
 
 /**

@@ -204,7 +204,8 @@ export class Asker {
       this.#print([edited === undefined ? paint('dim', '  not changed') : `  ${clean(edited.fault)}`]);
       return false;
     }
-    return this.#give(session, question.requestId, { kind: 'approve', args: edited.args });
+    const { previewDigest } = question.approval;
+    return this.#give(session, question.requestId, { kind: 'approve', previewDigest, args: edited.args });
   }
 
   /** False: refused, and still open. `taken`: it counts, and nobody was faster. */

@@ -19,7 +19,14 @@ export {
 export { chooseModel } from './model.ts';
 export type { ModuleHost, ModuleHostOptions } from './module-host.ts';
 export { closeQuietly, openModuleHost } from './module-host.ts';
-export { describeRequest, hostOptions, openQuestionLines, openRequestLines } from './open-requests.ts';
+export {
+  DIGEST_LENGTH,
+  describeRequest,
+  hostOptions,
+  openQuestionLines,
+  openRequestLines,
+  shownDigest,
+} from './open-requests.ts';
 export { offerOwnPackage } from './own-package.ts';
 export { moduleTools, openPolicy, policyWarning, readFlagFile } from './policy-file.ts';
 export { promptOf } from './prompt.ts';

@@ -25,6 +25,14 @@ function isOwnDefault(store: string): boolean {
   return store === (process.env.COXSWAIN_STORE ?? DEFAULT_STORE);
 }
 
+/** Digits of a digest that are shown, and that at least are wanted back. */
+export const DIGEST_LENGTH = 12;
+
+/** What a yes to the request is to, as `--digest` takes it; undefined where it is to no preview. */
+export function shownDigest({ approval }: Pick<ReportedRequest, 'approval'>): string | undefined {
+  return approval?.previewDigest.slice(0, DIGEST_LENGTH);
+}
+
 /** One request in a line or two, for people. */
 export function describeRequest(
   request: Pick<ReportedRequest, 'kind' | 'name' | 'args' | 'message' | 'elicitation'>,
@@ -48,10 +56,9 @@ export function openRequestLines(pending: readonly ReportedRequest[], module: st
     const options = { agent: module, ...hostOptions(flags) };
     // The line above has no room for all that a yes counts for.
     lines.push(`  whole    ${commandLine(['approvals', 'list'], { session: request.sessionId, ...options })}`);
-    for (const verb of ['approve', 'deny']) {
-      const line = commandLine(['approvals', verb, request.requestId], options);
-      lines.push(`  ${verb.padEnd(8)} ${line}`);
-    }
+    const approve = { ...options, digest: shownDigest(request) };
+    lines.push(`  approve  ${commandLine(['approvals', 'approve', request.requestId], approve)}`);
+    lines.push(`  deny     ${commandLine(['approvals', 'deny', request.requestId], options)}`);
   }
   return lines;
 }

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ContentPart } from '../../../src/contracts/index.ts';
@@ -60,9 +60,10 @@ const mail = defineAgentTool({
   },
 });
 
-/** `pay` writes to `ledger.txt` of the workspace and does not come back while there is a file named `hold`. */
+/** `pay` writes to `ledger.txt` of the workspace, for whom its file `payee` names, and does not come back while there is a file named `hold`. */
 export default function puppet({ workspace = '.', env }: AgentModuleContext): AgentModule {
   const here = (name: string) => join(workspace, name);
+  const payee = () => (existsSync(here('payee')) ? readFileSync(here('payee'), 'utf8') : 'nobody');
   return {
     agent: new LlmAgent({ name: 'puppet', model, tools: [mail] }),
     tools: [
@@ -76,7 +77,7 @@ export default function puppet({ workspace = '.', env }: AgentModuleContext): Ag
           properties: { amount: { type: 'number' }, to: { type: 'string' } },
           required: ['amount'],
         },
-        preview: ({ amount, to }) => [{ type: 'text', text: `pays ${amount} to ${to ?? 'nobody'}` }],
+        preview: ({ amount, to }) => [{ type: 'text', text: `pays ${amount} to ${to ?? payee()}` }],
         async execute({ amount }, context) {
           appendFileSync(here('ledger.txt'), `${amount}\n`);
           context.progress({ progress: 1, total: 2 });

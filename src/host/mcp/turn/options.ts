@@ -7,6 +7,8 @@ export interface OpenQuestion {
   requestId: string;
   sessionId: string;
   agent: string;
+  /** Of the preview that the call was told: a yes is to that one. Absent where a yes is to none. */
+  digest?: string;
 }
 
 export interface McpOptions {

@@ -3,7 +3,7 @@ import type { ReportedRequest, Session } from '../../../contracts/index.ts';
 import { fitsSchema } from '../../../gate/index.ts';
 import type { AgentTool } from './agent-tool.ts';
 import { toBlocks } from './content.ts';
-import type { McpOptions } from './options.ts';
+import type { McpOptions, OpenQuestion } from './options.ts';
 import type { CallProgress } from './turn.ts';
 import { Turn } from './turn.ts';
 
@@ -68,16 +68,21 @@ function sessionNote({ tellsSession }: AgentTool, { id }: Session): CallToolResu
   return [{ ...text(`[session_id: ${id}]`), annotations: { audience: ['assistant'], priority: 0 } }];
 }
 
+function approveLine({ requestId, digest }: OpenQuestion): string {
+  return `coxswain approvals approve ${requestId}${digest === undefined ? '' : ` --digest ${digest}`}`;
+}
+
 /** The call ends, its questions stay open. `turn`: what the log says of it by now. */
 export function parked(
   tool: AgentTool,
   session: Session,
   { turn, open, why, options }: { turn: Turn; open: readonly ReportedRequest[]; why: string; options: McpOptions },
 ): CallToolResult {
-  const settleAt = options.settleAt ?? (({ requestId }) => `coxswain approvals approve ${requestId}`);
+  const settleAt = options.settleAt ?? approveLine;
   const lines = open.map((request) => {
-    const { requestId } = request;
-    const where = settleAt({ requestId, sessionId: session.id, agent: tool.agent.name });
+    const { requestId, approval } = request;
+    const digest = approval ? { digest: approval.previewDigest } : {};
+    const where = settleAt({ requestId, sessionId: session.id, agent: tool.agent.name, ...digest });
     return `- ${request.message ?? request.name ?? 'a question'}\n  id ${requestId}; to be settled by a person: ${where}`;
   });
   const asked = new Set(open.map(({ callId }) => callId));
