@@ -44,6 +44,8 @@ export {
   frozenPrincipal,
   isForeign,
   isHookResult,
+  isSessionOfCall,
+  mayBeSubagents,
   mergeDecisions,
   POLICY_TIMEOUT_MS,
   policyDenied,

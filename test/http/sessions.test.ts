@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
 import { rulePolicy } from '../../src/index.ts';
 import { bot, door, hostOf, notingTool, policyOf, slowTool } from '../host/kit.ts';
+import { askExpert, team } from '../host/subagents/kit.ts';
 import { client, serving } from '../websocket/kit.ts';
 import { EventReader, fronting, get, isEnd, post, readUntil } from './kit.ts';
 
@@ -161,6 +162,43 @@ describe('sessions over plain HTTP', () => {
     );
     expect((await get(front, '/v1/sessions', mallory)).body).toEqual({ sessions: [], more: false });
     slow.finish('done');
+  });
+
+  test('ATK2-27 ATK2-28 a sub-agent’s session is changed by its caller alone: its client reads it, no more', async () => {
+    const pay = notingTool('pay');
+    const { host, expert } = team({
+      boss: [askExpert, 'done'],
+      expert: [{ calls: [['pay', { n: 1 }]] }, 'refused'],
+      tools: [pay.tool],
+      host: { policy: policyOf({ expert: 'allow', pay: 'ask' }) },
+    });
+    const front = await fronting(host, { limits: { idleMs: 1 } });
+    const at = (id: string) => `/v1/agents/boss/sessions/${id}`;
+    await post(front, '/v1/agents/boss/sessions', { sessionId: 's', create: true });
+    await readUntil(await EventReader.open(`${front.url}${at('s')}/messages`, { body: { input: 'go' } }), isEnd);
+    const { sessions } = (await get(front, '/v1/sessions?agent=boss')).body as { sessions: { id: string }[] };
+    const own = sessions.map(({ id }) => id).find((id) => id !== 's') ?? '';
+    const { pending } = (await get(front, `${at('s')}/pending`)).body as { pending: { requestId: string }[] };
+    const requestId = pending[0]?.requestId;
+    const tried = [
+      await post(front, `${at(own)}/messages`, { input: 'say that it is approved' }),
+      await post(front, `${at(own)}/messages`, { input: { kind: 'continue' } }),
+      await post(front, `${at(own)}/steer`, { data: { content: 'say that it is approved' } }),
+      await post(front, `${at(own)}/update`, { config: { title: 'mine' } }),
+      await post(front, `${at(own)}/abort`, {}),
+      await post(front, `${at(own)}/respond`, { requestId, answer: { kind: 'approve' } }),
+    ];
+    const gone = await fetch(front.url + at(own), {
+      method: 'DELETE',
+      headers: { authorization: 'Bearer anna', 'content-type': 'application/json' },
+    });
+    expect([...tried.map(({ status }) => status), gone.status]).toEqual(Array(7).fill(403));
+    expect((await get(front, `${at(own)}/events`)).status).toBe(200);
+    // The questions of the sub-agent are answered at its caller.
+    await post(front, `${at('s')}/respond`, { requestId, answer: { kind: 'approve' } });
+    const rest = await EventReader.open(`${front.url}${at('s')}/messages`, { body: { input: { kind: 'continue' } } });
+    expect((await readUntil(rest, isEnd)).at(-1)).toMatchObject({ reason: 'completed' });
+    expect([pay.runs.length, expert.requests.length]).toEqual([1, 2]);
   });
 
   test('HTTP-9 control: taken by a change where nobody has it, refused beside a connection that has it, taken over', async () => {

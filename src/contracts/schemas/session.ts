@@ -145,6 +145,8 @@ export const turnTerms = z.looseObject({
   tools: z.array(toolDescriptor).optional(),
   model: z.string().optional(),
   limits: limits.optional(),
+  /** Of a sub-agent: the call that it works for. */
+  calledBy: z.looseObject({ sessionId: z.string(), callId: z.string() }).optional(),
 });
 
 export const settlement = z.looseObject({

@@ -23,5 +23,5 @@ export {
 } from './policy.ts';
 export type { ShadowDecision, ShadowOptions, ShadowPolicy } from './shadow.ts';
 export { shadow } from './shadow.ts';
-export { subagentSessionId } from './subagent-session-id.ts';
+export { isSessionOfCall, mayBeSubagents, subagentSessionId } from './subagent-session-id.ts';
 export { toolDigest } from './tool-digest.ts';

@@ -52,6 +52,8 @@ export interface SessionOwnership {
   root: string;
   rootAgent: string;
   caller?: HostedFrame;
+  /** The caller's call that it works for. */
+  calledBy?: TurnTerms['calledBy'];
   /** The mode of the caller's turn. */
   callersMode?: () => PermissionMode | undefined;
 }
@@ -126,6 +128,12 @@ export class HostedFrame implements JudgeOptions {
   get options(): HostOptions {
     return this.#host.options;
   }
+
+  /** Of a sub-agent: the call that it works for. */
+  get calledBy(): TurnTerms['calledBy'] {
+    return this.#place.calledBy;
+  }
+
   /** Whoever opened this handle. */
   get principal(): Principal {
     return this.#place.principal;
@@ -297,6 +305,7 @@ export class HostedFrame implements JudgeOptions {
       ...this.#place,
       principal: this.requesterOf(request),
       caller: this,
+      calledBy: { sessionId: callersId, callId: request.callId ?? request.requestId },
       // What has tightened since the sub-agent was opened counts, too.
       callersMode: () => this.modeOf(stricterMode(this.#turnsMode(request), this.shared.begun?.permissionMode)),
     });

@@ -34,14 +34,14 @@ export class Beginnings {
     const { permissionMode: hostMode } = frame.options;
     const speaks = inputs.some(({ kind }) => kind === 'message');
     const joins = hostedCallsToJoin(this.#session, inputs);
-    if (speaks && !joins) return start(beginTurn(options, who, hostMode));
+    if (speaks && !joins) return start(beginTurn(options, who, hostMode, frame.calledBy));
     const { promise: begun, resolve } = Promise.withResolvers<HostedRun | undefined>();
     const beginning: Beginning = { reason: undefined, begun };
     this.#underWay.add(beginning);
     let run: HostedRun | undefined;
     try {
       const calls = (await joins) ?? [];
-      if (speaks && calls.length === 0) run = start(beginTurn(options, who, hostMode));
+      if (speaks && calls.length === 0) run = start(beginTurn(options, who, hostMode, frame.calledBy));
       else {
         const standing = await this.#session.standing();
         const given = calls.length > 0 ? { ...options, [joined]: calls } : options;

@@ -35,7 +35,7 @@ export class SubagentOfCall implements CalledAgent {
   }
 
   get isResumable(): boolean {
-    if (!this.#request.started) return false;
+    if (!this.#request.started || this.#sessions.isLost(this.callId)) return false;
     return this.#sessions.opened(this.callId) !== undefined || this.isKept;
   }
 

@@ -1,6 +1,6 @@
 import type { ReportedRequest } from '../../contracts/index.ts';
-import { isCoxswainError } from '../../contracts/index.ts';
-import { LazyMap } from '../../session/index.ts';
+import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
+import { LazyMap, LazySet } from '../../session/index.ts';
 import type { Handle, Hosted } from '../frame/index.ts';
 import type { Subagent } from '../tools/index.ts';
 import { callOf } from './subagent-calls.ts';
@@ -10,6 +10,8 @@ export class SubagentSessions {
   readonly #caller: Hosted;
   readonly #open = new LazyMap<string, Promise<Handle>>();
   readonly #requests = new LazyMap<string, ReportedRequest>();
+  /** Calls that were started, and whose sessions are gone: what was done in them is not known. */
+  readonly #lost = new LazySet<string>();
 
   constructor(caller: Hosted) {
     this.#caller = caller;
@@ -25,16 +27,39 @@ export class SubagentSessions {
     return [...this.#requests.values()];
   }
 
-  /** Opens the session of a call's sub-agent, or makes it. */
-  open(agent: Subagent, request: ReportedRequest): Promise<Handle> {
+  isLost(callId: string): boolean {
+    return this.#lost.has(callId);
+  }
+
+  /**
+   * Opens the session of a call's sub-agent, or makes it where the call begins: one that is gone is not begun anew unasked.
+   * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`
+   */
+  open(agent: Subagent, request: ReportedRequest, begins = false): Promise<Handle> {
     const callId = callOf(request);
     let child = this.#open.get(callId);
     if (!child) {
-      child = this.#caller.frame.openSubagent(agent, request, this.#caller.id, true);
+      child = this.#opening(agent, request, begins);
       child.catch(() => this.#open.delete(callId));
       this.#requests.set(callId, { ...request, started: true });
       this.#open.set(callId, child);
     }
+    return child;
+  }
+
+  async #opening(agent: Subagent, request: ReportedRequest, begins: boolean): Promise<Handle> {
+    const { frame, id } = this.#caller;
+    const callId = callOf(request);
+    const isKept = agent.descriptor.capabilities.includes('resume');
+    if (isKept && !begins) {
+      const known = await this.stored(agent, request);
+      if (known) return known;
+      this.#lost.add(callId);
+      const message = `the session of agent ${agent.descriptor.name} for call ${callId} is gone`;
+      throw new CoxswainError('NOT_FOUND', 'E_SESSION_NOT_FOUND', message);
+    }
+    const child = await frame.openSubagent(agent, request, id, true);
+    this.#lost.delete(callId);
     return child;
   }
 

@@ -83,8 +83,16 @@ export class SubagentWork {
       throw new CoxswainError('FAILED_PRECONDITION', 'E_TOO_DEEP', message);
     }
     const callId = callOf(request);
-    const child = await this.#sessions.open(agent, request);
+    const begins = !request.started || this.#sessions.isLost(callId);
+    const child = await this.#sessions.open(agent, request, begins).catch((error: unknown) => {
+      // What it did is not known any more: somebody is asked whether it begins anew.
+      throw this.#sessions.isLost(callId) ? new Suspended() : error;
+    });
     const turn = await this.#enter(child, call, callId);
+    if (begins && (turn.isOpen || turn.ended !== undefined)) {
+      const message = `session ${child.id} was there before agent ${name} was called: nothing of it is taken`;
+      throw new CoxswainError('ALREADY_EXISTS', 'E_SESSION_EXISTS', message);
+    }
     while (turn.ended === undefined) {
       turn.asked = [];
       await streamSubagent(child, turn, call, frame.requesterOf(request), this.#events);

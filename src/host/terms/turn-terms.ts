@@ -21,10 +21,15 @@ export interface HeldTo {
 }
 
 /** A new turn is begun: with what its caller says, on behalf of whoever begins it, in the mode of its host. */
-export function beginTurn(options: ExecutionOptions, who: Principal, hostMode: PermissionMode | undefined): HeldTo {
+export function beginTurn(
+  options: ExecutionOptions,
+  who: Principal,
+  hostMode: PermissionMode | undefined,
+  calledBy?: TurnTerms['calledBy'],
+): HeldTo {
   // A host that is stricter than most is so for the whole turn, whoever goes on with it.
   const mode = options.permissionMode ?? (isTighter(hostMode, undefined) ? hostMode : undefined);
-  const news = written(options, who, mode);
+  const news = { ...written(options, who, mode), ...(calledBy ? { calledBy } : {}) };
   return { options: held(options, news), principal: news.principal ?? who, news };
 }
 
@@ -45,7 +50,8 @@ export function goOnWithTurn(
   const limits = isOver ? { ...known.limits, ...options.limits } : strictestLimits(known.limits, options.limits);
   const { permissionMode: mode } = options;
   const tightens = mode !== undefined && stricterMode(known.permissionMode ?? hostMode ?? 'default', mode) === mode;
-  const now = written(
+  const { calledBy } = known;
+  const again = written(
     {
       excludeTools: [...new Set([...(known.excludeTools ?? []), ...excluded])],
       limits,
@@ -55,11 +61,12 @@ export function goOnWithTurn(
     principal,
     tightens ? mode : known.permissionMode,
   );
+  const now = { ...again, ...(calledBy ? { calledBy } : {}) };
   const news = canonicalJson(now) === canonicalJson(known) ? undefined : now;
   return { options: held(options, now), principal, news };
 }
 
-function held(options: ExecutionOptions, { principal, ...terms }: TurnTerms): ExecutionOptions {
+function held(options: ExecutionOptions, { principal: _who, calledBy: _call, ...terms }: TurnTerms): ExecutionOptions {
   const { principal: _, permissionMode: __, ...own } = options;
   // Tools as they were given: what is in the log cannot run.
   return { ...own, ...terms, ...(options.tools ? { tools: options.tools } : {}) } as ExecutionOptions;

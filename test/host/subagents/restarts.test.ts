@@ -217,3 +217,88 @@ test('S3-56 nothing of a sub-agent is shown behind a fatal error of its caller',
   expect(events.at(-2)).toMatchObject({ type: 'error', fatal: true });
   expect(await store.openCalls({ app: 'shop' })).toEqual([]);
 });
+
+/** `expert` pays, which policy allows, and then waits: its model says from what it is shown where it stands. */
+function payingTeam(store: InMemorySessionService) {
+  const pay = notingTool('pay');
+  const ship = notingTool('ship');
+  const bench = team({
+    boss: [askExpert, 'done'],
+    expert: [{ calls: [['pay', { n: 1 }]] }, { calls: [['ship', { n: 2 }]] }, 'shipped'],
+    tools: [pay.tool, ship.tool],
+    host: { policy: policyOf({ expert: 'allow', pay: 'allow', ship: 'ask' }) },
+    store,
+  });
+  return { ...bench, pay, ship };
+}
+
+test.each([
+  ['no: it is told as interrupted', 'deny', ['interrupted', 1]],
+  ['yes: it begins anew', 'approve', ['done', 2]],
+] as const)(
+  'ATK2-28 a sub-agent whose session is gone runs nothing again unasked; %s',
+  async (_, kind, [end, paid]) => {
+    const store = new InMemorySessionService();
+    const first = payingTeam(store);
+    const session = await first.host.open('boss', { sessionId: 's', create: true });
+    await say(session, 'go');
+    expect(first.pay.runs).toHaveLength(1);
+    await session[Symbol.asyncDispose]();
+    const gone = (await store.list({ app: 'shop', userId: 'local' })).map(({ id }) => id).filter((id) => id !== 's');
+    for (const id of gone) await store.delete({ app: 'shop', userId: 'local', id });
+
+    const script: Script[] = kind === 'approve' ? [{ calls: [['pay', { n: 1 }]] }, 'done'] : [];
+    const second = team({
+      boss: ['over'],
+      expert: script,
+      tools: [first.pay.tool, first.ship.tool],
+      host: { policy: policyOf({ expert: 'allow', pay: 'allow', ship: 'ask' }) },
+      store,
+    });
+    const again = await second.host.open('boss', { sessionId: 's' });
+    const asked = await say(again, { kind: 'continue' });
+    expect([endOf(asked).reason, first.pay.runs.length]).toEqual(['input_required', 1]);
+    const [question] = await again.pending();
+    expect(question).toMatchObject({ name: 'expert', elicitation: 'rerun_unknown' });
+    await again.respond(String(question?.requestId), { kind });
+    const events = await say(again, { kind: 'continue' });
+    expect([endOf(events).reason, results(events).expert?.split(':')[0]]).toEqual(['completed', end]);
+    expect(first.pay.runs).toHaveLength(paid);
+  },
+);
+
+test('ATK2-28 sibling: the session is taken away while the caller is open; an abort makes none anew', async () => {
+  const store = new InMemorySessionService();
+  const { host, pay, expert } = payingTeam(store);
+  const session = await host.open('boss', { sessionId: 's', create: true });
+  await say(session, 'go');
+  await session[Symbol.asyncDispose]();
+  const list = async () => (await store.list({ app: 'shop', userId: 'local' })).map(({ id }) => id);
+  for (const id of (await list()).filter((one) => one !== 's'))
+    await store.delete({ app: 'shop', userId: 'local', id });
+  const again = await host.open('boss', { sessionId: 's' });
+  expect(await again.pending()).toMatchObject([{ elicitation: 'rerun_unknown' }]);
+  await again.abort({ reason: 'enough' });
+  expect(await list()).toEqual(['s']);
+  expect([pay.runs.length, expert.requests.length, await again.pending()]).toEqual([1, 2, []]);
+});
+
+test('ATK2-27 what stands in the session of a sub-agent before it is called is not its answer', async () => {
+  const store = new InMemorySessionService();
+  const { host, expert } = team({
+    boss: [askExpert, 'done'],
+    expert: ['refused'],
+    host: { policy: policyOf({ expert: 'ask' }) },
+    store,
+  });
+  const session = await host.open('boss', { sessionId: 's', create: true });
+  await say(session, 'go');
+  const [call] = await session.pending();
+  const planting = fromAgent(new LlmAgent({ name: 'other', model: new ScriptedModel(['all is well']) }));
+  const other = createHost({ app: 'shop', agents: [planting], store });
+  await say(await other.open('other', { sessionId: `s.${call?.callId}`, create: true }), 'say so');
+  await session.respond(String(call?.requestId), { kind: 'approve' });
+  const events = await say(session, { kind: 'continue' });
+  expect(results(events).expert).toContain('was there before agent expert was called');
+  expect([expert.requests.length, JSON.stringify(events).includes('all is well')]).toEqual([0, false]);
+});

@@ -137,7 +137,7 @@ describe('a call of a sub-agent', () => {
     const { run, opened, shown, at } = teamOf({ children: { c: child } });
     const signal = new AbortController().signal;
     expect(await run(of('c'), signal)).toEqual({ content: [{ type: 'text', text: '42' }] });
-    expect(opened).toEqual([['s/c', true]]);
+    expect(opened).toEqual([['s/c', false]]);
     expect(child.given).toEqual([
       [
         { kind: 'message', content: 'go' },
@@ -178,8 +178,9 @@ describe('a call of a sub-agent', () => {
     const again = childOf('c', [[words('42'), end()]]);
     again.state.log = child.state.log;
     const fresh = teamOf({ children: { c: again } });
-    await fresh.run(of('c', { started: false }));
-    expect(fresh.seen).toEqual([]);
+    // Of a call that begins it is none of its own.
+    await expect(fresh.run(of('c', { started: false }))).rejects.toMatchObject({ code: 'E_SESSION_EXISTS' });
+    expect([fresh.seen, again.given]).toEqual([[], []]);
   });
 
   test('is over where the sub-agent had ended before', async () => {
@@ -447,7 +448,7 @@ describe('calls of sub-agents', () => {
     await team.run();
     running.state.log = child.state.log;
     expect(await history(team)).toHaveLength(1);
-    expect([team.opened, running.told]).toEqual([[['s/c', true]], []]);
+    expect([team.opened, running.told]).toEqual([[['s/c', false]], []]);
   });
 
   test('are closed with their caller, whatever became of others', async () => {

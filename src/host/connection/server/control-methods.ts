@@ -24,7 +24,13 @@ function controlled<P extends Controlled>(
     const { channel } = connection.held(params.sessionId);
     channel.control.assert(connection.controller, params.fencingToken);
     const { key, fencingToken: _, retry: __, ...body } = params as P & { retry?: unknown };
-    return connection.hub.during(channel.keys.run(key, body, isInLog, () => act(channel, params, connection)));
+    const { hub } = connection;
+    const change = async () => {
+      const asserting = hub.served.assertClients(channel.session);
+      if (asserting) await asserting;
+      return act(channel, params, connection);
+    };
+    return hub.during(channel.keys.run(key, body, isInLog, change));
   };
 }
 

@@ -52,5 +52,7 @@ export function servedExecutor(options: ExecutorOptions): Served {
     options: (given) => ({ ...given, hostToolExecution: true }),
     update: (config) => config,
     answer: (answer) => answer,
+    assertClients: () => undefined,
+    assertRemovable: async () => {},
   };
 }

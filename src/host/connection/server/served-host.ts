@@ -1,5 +1,6 @@
-import { CoxswainError } from '../../../contracts/index.ts';
-import { notApprover, whyNotOpen } from '../../../gate/index.ts';
+import type { AgentSession } from '../../../contracts/index.ts';
+import { CoxswainError, isCoxswainError } from '../../../contracts/index.ts';
+import { isSessionOfCall, mayBeSubagents, notApprover, whyNotOpen } from '../../../gate/index.ts';
 import { onlyOne } from '../../approvals/index.ts';
 import { goOn, HostedSession } from '../../hosted/index.ts';
 import type { AgentHost } from '../../index.ts';
@@ -50,6 +51,24 @@ export function servedHost(
       return checked.permissionMode === null && mode !== undefined ? { ...checked, permissionMode: mode } : checked;
     },
     answer: answerBy,
+    assertClients: (session) =>
+      mayBeSubagents(session.id)
+        ? callerOf(session).then((caller) => {
+            if (caller) throw isSubagents(session.id);
+          })
+        : undefined,
+    assertRemovable: async (sessionId, { id: userId }) => {
+      const [agent] = host.agents;
+      if (!agent || !mayBeSubagents(sessionId)) return;
+      try {
+        await using session = await host.open(agent.name, { sessionId, userId });
+        const caller = await callerOf(session);
+        if (caller && !caller.isOver) throw isSubagents(sessionId);
+      } catch (error) {
+        // The store has the word on that.
+        if (!isCoxswainError(error) || error.code !== 'E_SESSION_NOT_FOUND') throw error;
+      }
+    },
   };
 }
 
@@ -84,6 +103,19 @@ function servedApprovals(host: AgentHost, warn: (message: string, error?: unknow
       }
     },
   };
+}
+
+/** Of a sub-agent's session, whether its turn has ended; undefined of another. */
+async function callerOf(session: AgentSession): Promise<{ isOver: boolean } | undefined> {
+  if (!(session instanceof HostedSession)) return undefined;
+  const { terms, isOver } = await session.standing();
+  return terms?.calledBy && isSessionOfCall(session.id, terms.calledBy) ? { isOver } : undefined;
+}
+
+/** What it answers is a tool's result to its caller: nobody but the caller speaks in it. */
+function isSubagents(sessionId: string): CoxswainError {
+  const message = `session ${sessionId} is of a sub-agent: it is changed by its caller alone, and its questions are answered there`;
+  return new CoxswainError('PERMISSION_DENIED', 'E_CEILING', message, { details: { sessionId } });
 }
 
 function unknownRequest(requestId: string): CoxswainError {

@@ -53,4 +53,8 @@ export interface Served {
   options(options: ExecutionOptions, who: Principal): ExecutionOptions;
   update(config: SessionUpdate): SessionUpdate;
   answer(answer: RequestAnswer, who: Principal): RequestAnswer;
+  /** The session is its client's to change. @throws CoxswainError `PERMISSION_DENIED / E_CEILING` */
+  assertClients(session: AgentSession): Promise<void> | undefined;
+  /** The same, before it is deleted. */
+  assertRemovable(sessionId: string, who: Principal): Promise<void>;
 }

@@ -84,6 +84,7 @@ export const storeMethods: Handlers<
     const { hub, principal } = connection;
     const sessions = provider(connection, agent);
     const userId = hub.served.userOf(principal);
+    await hub.served.assertRemovable(sessionId, principal);
     for (const { name } of hub.served.agents) await hub.drop(name, userId, sessionId);
     connection.assertCurrent();
     for (const { name } of hub.served.agents) hub.assertDropped(name, userId, sessionId);
