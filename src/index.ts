@@ -84,6 +84,7 @@ export type {
   AnswerFor,
   ApprovalFilter,
   ApprovalPlace,
+  Approvals,
   AuditOptions,
   OpenApproval,
   OpenOptions,
@@ -93,7 +94,6 @@ export type {
   SubagentTool,
 } from './host/index.ts';
 export {
-  Approvals,
   allowAll,
   createSessionFactory,
   denyAll,

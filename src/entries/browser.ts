@@ -8,7 +8,6 @@ export { CoxswainError, defineAgentTool, defineTool, hooks, isCoxswainError, tex
 export { auditOf, createView, readStream, run, runOrThrow, textOf } from '../session/index.ts';
 
 export const {
-  Approvals,
   agentTool,
   allowAll,
   CustomAgent,

@@ -4,14 +4,22 @@
  *
  * @packageDocumentation
  */
-export type { ConnectOptions, LinkState, RemoteHost, WebSocketLike } from '../adapters/remote/index.ts';
-export { connect, RemoteApprovals, RemoteSession } from '../adapters/remote/index.ts';
+export type {
+  ConnectOptions,
+  LinkState,
+  RemoteApprovals,
+  RemoteHost,
+  RemoteSession,
+  WebSocketLike,
+} from '../adapters/remote/index.ts';
+export { connect } from '../adapters/remote/index.ts';
 export type {
   AgentDescriptor,
   AgentEvent,
   AgentSession,
   AgentSource,
   AgentStream,
+  OpenRequest,
   Principal,
   ReportedRequest,
   RequestAnswer,

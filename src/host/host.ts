@@ -17,7 +17,7 @@ import type { AuditEntry } from '../session/index.ts';
 import { auditOf, checkPrincipal, guardedTelemetry, isOwn, kindOf, LazyMap, MemoryJournal } from '../session/index.ts';
 import type { AgentHost } from './agent-host.ts';
 import type { ApprovalHost, BorrowedSession, Recovery, SessionPlace, WaitingSession } from './approvals/index.ts';
-import { Approvals, findUnfinished, recoverSessions } from './approvals/index.ts';
+import { findUnfinished, HostApprovals, recoverSessions } from './approvals/index.ts';
 import type { FrameHost, SessionOwnership, SharedStanding } from './frame/index.ts';
 import { HostedFrame } from './frame/index.ts';
 import { HostedSession } from './hosted/index.ts';
@@ -49,7 +49,7 @@ export function createHost(options: HostOptions): AgentHost {
 }
 
 class Host implements AgentHost, Holder {
-  readonly approvals: Approvals;
+  readonly approvals: HostApprovals;
   readonly #options: HostOptions;
   readonly #sources = new Map<string, AgentSource>();
   readonly #tools: HostToolRegistry;
@@ -94,7 +94,7 @@ class Host implements AgentHost, Holder {
       during: (work) => this.#during(work),
     };
     this.#approvalHost = host;
-    this.approvals = new Approvals(host, options.approvalPollMs);
+    this.approvals = new HostApprovals(host, options.approvalPollMs);
     this.#frameHost = {
       options,
       base: options.policy ?? defaultPolicy(),

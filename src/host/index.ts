@@ -1,8 +1,14 @@
 /** The host's side: who is in control. */
 
 export type { AgentHost } from './agent-host.ts';
-export type { ApprovalFilter, ApprovalPlace, OpenApproval, Recovery, SessionPlace } from './approvals/index.ts';
-export { Approvals } from './approvals/index.ts';
+export type {
+  ApprovalFilter,
+  ApprovalPlace,
+  Approvals,
+  OpenApproval,
+  Recovery,
+  SessionPlace,
+} from './approvals/index.ts';
 export { createHost } from './host.ts';
 export * from './policy/index.ts';
 export { createSessionFactory } from './session-factory.ts';

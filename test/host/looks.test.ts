@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { ApprovalQuestion, ReportedRequest, StreamEndEvent } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
 import { ApprovalLookout } from '../../src/host/approvals/approval-lookout.ts';
-import { Approvals, onlyOne } from '../../src/host/approvals/approvals.ts';
+import { HostApprovals, onlyOne } from '../../src/host/approvals/host-approvals.ts';
 import type { ApprovalHost, OpenApproval, WaitingSession } from '../../src/host/approvals/open-sessions.ts';
 import { findUnfinished, recoverSessions } from '../../src/host/approvals/unfinished.ts';
 import { abortPart } from '../../src/host/hosted/abort-part.ts';
@@ -86,7 +86,7 @@ describe('what is open across sessions', () => {
       ]),
     );
     const { host, borrowed, count } = hostOf(sessions, looks);
-    const approvals = new Approvals(host);
+    const approvals = new HostApprovals(host);
     const ids = (list: OpenApproval[]) => list.map(({ request }) => request.sessionId);
     const page = await approvals.list({ limit: 1 });
     expect([ids(page), borrowed]).toEqual([['d'], ['bot/ann/d']]);
@@ -102,7 +102,7 @@ describe('what is open across sessions', () => {
   test('MUT-HOST-1 goes on behind a question of the same session, also of a store that keeps no times', async () => {
     const at = (second: number, requestId: string) => ({ requestId, requestedAt: `2026-01-01T00:00:0${second}Z` });
     const { host } = hostOf([place('a')], { a: asksIn('a', at(2, 'z'), at(1, 'y'), at(2, 'b')) });
-    const approvals = new Approvals(host);
+    const approvals = new HostApprovals(host);
     const all = await approvals.list({ limit: 2 });
     expect(all.map(({ request }) => request.requestId)).toEqual(['y', 'b']);
     const rest = await approvals.list({ limit: 5, after: all[1]?.cursor ?? '' });
@@ -119,14 +119,14 @@ describe('what is open across sessions', () => {
         ],
       },
     });
-    expect((await new Approvals(host).list()).map(({ request }) => request.requestId)).toEqual(['c#policy']);
+    expect((await new HostApprovals(host).list()).map(({ request }) => request.requestId)).toEqual(['c#policy']);
   });
 
   test('is not that of a session that was deleted meanwhile; another fault is one', async () => {
     const gone = hostOf([place('a'), place('b')], { a: fault('E_SESSION_NOT_FOUND'), b: asksIn('b', {}) });
-    expect(await new Approvals(gone.host).list()).toHaveLength(1);
+    expect(await new HostApprovals(gone.host).list()).toHaveLength(1);
     const lost = hostOf([place('a')], { a: fault('E_STORE') });
-    await expect(new Approvals(lost.host).list()).rejects.toThrow('E_STORE');
+    await expect(new HostApprovals(lost.host).list()).rejects.toThrow('E_STORE');
   });
 
   test('inside of a sub-agent is that of its caller', async () => {
@@ -136,7 +136,7 @@ describe('what is open across sessions', () => {
       's.x': asksIn('s.x', {}),
     };
     const { host, borrowed } = hostOf([place('s.c'), place('s'), place('s.x'), place('t')], looks);
-    const list = await new Approvals(host).list();
+    const list = await new HostApprovals(host).list();
     expect(list.map(({ request }) => request.sessionId).sort()).toEqual(['s', 's.x']);
     // Its sub-agents are asked for once.
     expect(borrowed.filter((name) => name === 'bot/ann/s')).toHaveLength(2);
@@ -153,7 +153,7 @@ describe('what is open across sessions', () => {
       sessions.map(({ sessionId }) => [sessionId, asksIn(sessionId, {}, { requestId: 'x' })]),
     );
     const { host, borrowed } = hostOf(sessions, looks);
-    const approvals = new Approvals(host);
+    const approvals = new HostApprovals(host);
     expect((await approvals.find('c#policy')).map(({ request }) => request.sessionId)).toEqual(['a', 'd', 'e']);
     expect(borrowed).toEqual(['bot/ann/a', 'bot/bob/d', 'bot/ann/e']);
     expect((await approvals.find('c#policy', { userId: 'bob' })).map(({ userId }) => userId)).toEqual(['bob']);
@@ -172,10 +172,10 @@ describe('what is open across sessions', () => {
   test('ATK-L6 of sessions whose calls are not known, no more are looked into than a bound', async () => {
     const many = (n: number) => Array.from({ length: n }, (_, at) => place(`e${at}`));
     const { host, borrowed } = hostOf(many(64));
-    expect(await new Approvals(host).get('c#policy')).toBeUndefined();
+    expect(await new HostApprovals(host).get('c#policy')).toBeUndefined();
     expect(borrowed).toHaveLength(64);
     const more = hostOf(many(65));
-    await expect(new Approvals(more.host).get('c#policy')).rejects.toMatchObject({
+    await expect(new HostApprovals(more.host).get('c#policy')).rejects.toMatchObject({
       code: 'E_UNKNOWN_REQUEST',
       message: expect.stringMatching(/65 sessions are open of which no call is known.*name sessionId and userId/),
     });
@@ -188,14 +188,14 @@ describe('what is open across sessions', () => {
       's.c': asksIn('s.c', {}),
     };
     const { host } = hostOf([place('s', { calls: ['x'] }), place('s.c', { calls: ['c'] })], looks);
-    expect((await new Approvals(host).find('c#policy')).map(({ request }) => request.sessionId)).toEqual(['s']);
+    expect((await new HostApprovals(host).find('c#policy')).map(({ request }) => request.sessionId)).toEqual(['s']);
     // The named session is none of its own.
-    expect(await new Approvals(host).find('c#policy', { sessionId: 's.c' })).toEqual([]);
+    expect(await new HostApprovals(host).find('c#policy', { sessionId: 's.c' })).toEqual([]);
   });
 
   test('is watched by those whom it concerns, until they leave', async () => {
     const { host } = hostOf([]);
-    const approvals = new Approvals(host);
+    const approvals = new HostApprovals(host);
     const all = approvals.watch();
     const one = approvals.watch({ sessionId: 'b' });
     const bobs = approvals.watch({ approver: { id: 'bob' } });
@@ -206,7 +206,7 @@ describe('what is open across sessions', () => {
     const seen = await Promise.all(next);
     expect(seen.map(({ value }) => value?.request.sessionId)).toEqual(['a', 'b', 'b']);
     for (const watch of [all, one, bobs]) await watch.return?.();
-    const held = Object.getOwnPropertySymbols(Approvals.prototype).find(({ description }) =>
+    const held = Object.getOwnPropertySymbols(HostApprovals.prototype).find(({ description }) =>
       description?.includes('held'),
     );
     expect((approvals as never as Record<symbol, () => object>)[held as symbol]?.()).toEqual({ watchers: 0 });
@@ -238,7 +238,7 @@ describe('a decision across sessions', () => {
     const { session, given } = asking();
     const { host, works, count } = hostOf([place('a', { calls: ['c'] })], { a: session });
     const by = { id: 'bob' };
-    const said = await new Approvals(host).decide('c#policy', { ...approve, by: { id: 'forged' } }, { by });
+    const said = await new HostApprovals(host).decide('c#policy', { ...approve, by: { id: 'forged' } }, { by });
     expect([said, given, works.length]).toEqual([{ status: 'settled' }, [['c#policy', { ...approve, by }]], 1]);
     await Promise.all(works);
     expect(count.open).toBe(0);
@@ -247,7 +247,9 @@ describe('a decision across sessions', () => {
   test('that settles nothing goes on with nothing', async () => {
     const { session } = asking({}, 'waiting_quorum');
     const { host, works, count } = hostOf([place('a', { calls: ['c'] })], { a: session });
-    expect(await new Approvals(host).decide('c#policy', approve, { by: bob })).toEqual({ status: 'waiting_quorum' });
+    expect(await new HostApprovals(host).decide('c#policy', approve, { by: bob })).toEqual({
+      status: 'waiting_quorum',
+    });
     expect([works.length, count.open]).toEqual([0, 0]);
   });
 
@@ -263,7 +265,7 @@ describe('a decision across sessions', () => {
     ];
     for (const [looks, code] of cases) {
       const { host, count } = hostOf([place('a', { calls: ['c'] })], looks);
-      await expect(new Approvals(host).decide('c#policy', approve, { by: bob })).rejects.toMatchObject({ code });
+      await expect(new HostApprovals(host).decide('c#policy', approve, { by: bob })).rejects.toMatchObject({ code });
       expect(count.open).toBe(0);
     }
   });
@@ -273,10 +275,10 @@ describe('a decision across sessions', () => {
     const others = asking({ pending: async () => [question({ approval: { requestedBy: { id: 'joe' } } })] });
     const mine = asking();
     const one = hostOf(both, { a: others.session, b: mine.session });
-    await new Approvals(one.host).decide('c#policy', approve, { by: bob });
+    await new HostApprovals(one.host).decide('c#policy', approve, { by: bob });
     expect([others.given.length, mine.given.length]).toEqual([0, 1]);
     const two = hostOf(both, { a: asking().session, b: asking().session });
-    await expect(new Approvals(two.host).decide('c#policy', approve, { by: bob })).rejects.toMatchObject({
+    await expect(new HostApprovals(two.host).decide('c#policy', approve, { by: bob })).rejects.toMatchObject({
       code: 'E_BAD_INPUT',
     });
     expect(two.count.open).toBe(0);
@@ -291,9 +293,9 @@ describe('a decision across sessions', () => {
       },
     });
     const { host } = hostOf([place('a')], { a: session });
-    await new Approvals(host).decide('c#policy', approve, { by: bob });
+    await new HostApprovals(host).decide('c#policy', approve, { by: bob });
     expect(given).toHaveLength(1);
-    await expect(new Approvals(host).decide('x#policy', approve, { by: bob })).rejects.toMatchObject({
+    await expect(new HostApprovals(host).decide('x#policy', approve, { by: bob })).rejects.toMatchObject({
       code: 'E_UNKNOWN_REQUEST',
     });
   });
@@ -301,7 +303,7 @@ describe('a decision across sessions', () => {
   test('whose run cannot go on is told of', async () => {
     const { session } = asking({ liveRun: { ended: Promise.reject(fault('E_STORE')) } });
     const { host, works, warnings, count } = hostOf([place('a', { calls: ['c'] })], { a: session });
-    await new Approvals(host).decide('c#policy', approve, { by: bob });
+    await new HostApprovals(host).decide('c#policy', approve, { by: bob });
     await Promise.all(works);
     expect([warnings[0]?.[0], count.open]).toEqual(['session a could not go on after an approval', 0]);
   });

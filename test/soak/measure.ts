@@ -10,7 +10,7 @@ const CLASSES = [
   'Connection',
   'Attachment',
   'LogFollower',
-  'RemoteSession',
+  'LinkedSession',
   'StreamQueue',
   'EventStream',
 ];

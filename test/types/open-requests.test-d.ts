@@ -1,5 +1,8 @@
 // Checked by `tsc -p tsconfig.json`, never run: what is open narrows by its kind, and has what its kind has.
 import type { CredentialQuestion, WaitingCall } from '../../src/contracts/index.ts';
+import type * as client from '../../src/entries/client.ts';
+import type { RemoteApprovals, RemoteSession } from '../../src/entries/client.ts';
+import type * as main from '../../src/index.ts';
 import type {
   AgentElicitation,
   ApprovalQuestion,
@@ -13,6 +16,17 @@ import { createHost, LlmAgent } from '../../src/index.ts';
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const isTrue = <T extends true>(_?: T): void => {};
+
+// What has no name of its own is taken out of the union.
+isTrue<Equal<Extract<OpenRequest, { kind: 'tool' }>, WaitingCall>>();
+isTrue<Equal<Extract<OpenRequest, { elicitation: 'auth_required' }>, CredentialQuestion>>();
+isTrue<Equal<Exclude<OpenRequest, ApprovalQuestion | AgentElicitation>, WaitingCall>>();
+
+// A client is given what a host gives; classes are nobody's to make.
+isTrue<Equal<Awaited<ReturnType<RemoteSession['pending']>>, OpenRequest[]>>();
+isTrue<Equal<Awaited<ReturnType<RemoteApprovals['list']>>[number]['request'], OpenRequest>>();
+isTrue<Equal<Extract<keyof typeof client, 'RemoteSession' | 'RemoteApprovals'>, never>>();
+isTrue<Equal<Extract<keyof typeof main, 'Approvals'>, never>>();
 
 isTrue<Equal<RunResult['pending'], OpenRequest[]>>();
 isTrue<Equal<Awaited<ReturnType<Session['pending']>>, OpenRequest[]>>();

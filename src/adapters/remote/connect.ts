@@ -8,28 +8,15 @@ import type {
   SessionProvider,
 } from '../../contracts/index.ts';
 import { copyJson, isCoxswainError } from '../../contracts/index.ts';
-import type { OpenApprovalOnWire } from './approvals.ts';
-import { RemoteApprovals } from './approvals.ts';
 import { assertEndpoint } from './endpoint.ts';
 import { Link } from './link.ts';
+import type { ReportedApproval } from './linked-approvals.ts';
+import { LinkedApprovals } from './linked-approvals.ts';
+import { LinkedSession } from './linked-session.ts';
 import type { ConnectOptions, LinkState, RemoteOpenOptions } from './options.ts';
+import type { RemoteHost } from './remote-host.ts';
 import { remoteProvider } from './remote-provider.ts';
-import { RemoteSession } from './remote-session.ts';
 import { remoteInput } from './remote-shape.ts';
-
-export interface RemoteHost extends AsyncDisposable {
-  readonly state: LinkState;
-  readonly serves: 'host' | 'executor';
-  readonly principal: Principal;
-  readonly agents: readonly AgentDescriptor[];
-  /** Agents of the server for a host that runs here: it keeps policy, hooks and tools. */
-  readonly sources: readonly AgentSource[];
-  readonly approvals: RemoteApprovals;
-  open(agent: string, options?: RemoteOpenOptions): Promise<RemoteSession>;
-  sessions(agent?: string): SessionProvider;
-  /** What watches ends; a stream that runs is shown lost, and goes on at the server. */
-  close(): Promise<void>;
-}
 
 /**
  * Connects to a server of agents, over WebSocket (`ws:`, `wss:`) or plain HTTP (`http:`, `https:`). What it gives are AgentSessions; a lost connection is made again by itself.
@@ -55,9 +42,9 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
 }
 
 class Client implements RemoteHost {
-  readonly approvals: RemoteApprovals;
+  readonly approvals: LinkedApprovals;
   readonly #link: Link;
-  readonly #sessions = new Map<string, RemoteSession>();
+  readonly #sessions = new Map<string, LinkedSession>();
   #init: InitializeResult | undefined;
 
   constructor(url: string, options: ConnectOptions) {
@@ -66,7 +53,7 @@ class Client implements RemoteHost {
       ready: (init, first) => this.#ready(init, first),
       failed: (error, isOwn) => this.#failed(error, isOwn),
     });
-    this.approvals = new RemoteApprovals(this.#link);
+    this.approvals = new LinkedApprovals(this.#link);
   }
 
   begin(): Promise<void> {
@@ -97,13 +84,13 @@ class Client implements RemoteHost {
     }));
   }
 
-  async open(agent: string, options: RemoteOpenOptions = {}): Promise<RemoteSession> {
+  async open(agent: string, options: RemoteOpenOptions = {}): Promise<LinkedSession> {
     remoteInput.open(agent, options);
     const { control = true, ...given } = copyJson(options, 'open: options');
     const isNew = given.sessionId === undefined && !given.snapshot;
     // Named here, so that asking again makes no second one.
     const ref = isNew ? { ...given, sessionId: crypto.randomUUID(), create: true } : given;
-    let session: RemoteSession | undefined;
+    let session: LinkedSession | undefined;
     const at = await this.#link.request<AttachResult>(
       'session/open',
       // What was before is read when it is asked for.
@@ -120,8 +107,8 @@ class Client implements RemoteHost {
     return session ?? this.#register(at, agent, control);
   }
 
-  #register(at: AttachResult, agent: string, control: boolean): RemoteSession {
-    const session = new RemoteSession(at, at.cursor, {
+  #register(at: AttachResult, agent: string, control: boolean): LinkedSession {
+    const session = new LinkedSession(at, at.cursor, {
       agent,
       link: this.#link,
       control,
@@ -146,7 +133,7 @@ class Client implements RemoteHost {
 
   #notice(method: string, params: Record<string, unknown>): void {
     if (method === 'approvals/open') {
-      this.approvals.see(params.approval as OpenApprovalOnWire);
+      this.approvals.see(params.approval as ReportedApproval);
       return;
     }
     this.#sessions.get(String(params.sessionId))?.notice(method, params);
@@ -159,7 +146,7 @@ class Client implements RemoteHost {
     await this.approvals.resume();
   }
 
-  async #resume(session: RemoteSession): Promise<void> {
+  async #resume(session: LinkedSession): Promise<void> {
     try {
       await session.resume();
     } catch (error) {

@@ -1,7 +1,7 @@
 import type { AgentEvent, SessionHandle, SessionProvider, SessionSummary } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import type { Link } from './link.ts';
-import type { RemoteSession } from './remote-session.ts';
+import type { RemoteSession } from './remote-host.ts';
 import { remoteInput } from './remote-shape.ts';
 
 const PAGE = 200;

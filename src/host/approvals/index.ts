@@ -1,5 +1,6 @@
 /** Open questions of all sessions, and sessions to go on with. */
-export { Approvals, onlyOne } from './approvals.ts';
+export type { Approvals } from './approvals.ts';
+export { HostApprovals, onlyOne } from './host-approvals.ts';
 export type {
   ApprovalFilter,
   ApprovalHost,

@@ -7,8 +7,10 @@ import type {
   AttachResult,
   EventFrame,
   EventsOptions,
+  ExecutorSession,
   ExecutorStreamOptions,
   HostAnswer,
+  OpenRequest,
   PlaceNotice,
   ReportedRequest,
   RpcMethod,
@@ -18,7 +20,7 @@ import type {
   Settlement,
   SteerData,
 } from '../../contracts/index.ts';
-import { CoxswainError, copyJson, INTERFACE_VERSION } from '../../contracts/index.ts';
+import { CoxswainError, copyJson, INTERFACE_VERSION, openRequestOf } from '../../contracts/index.ts';
 import {
   checkAbort,
   checkAnswer,
@@ -34,13 +36,14 @@ import { Feed } from './feed.ts';
 import type { Link } from './link.ts';
 import { liveEvents, storedEvents } from './log.ts';
 import { Position } from './position.ts';
+import type { RemoteSession } from './remote-host.ts';
 import { RemoteStream } from './remote-stream.ts';
 import { lostStreamEnd, wireOptions } from './wire.ts';
 
 /** Events between two parts of one stream that are kept for the second part. */
 const MAX_BETWEEN = 1000;
 
-export interface RemoteSessionOptions {
+export interface LinkedSessionOptions {
   agent: string;
   link: Link;
   /** False: watch only. */
@@ -48,11 +51,11 @@ export interface RemoteSessionOptions {
   closed(): void;
 }
 
-/** A session on a server, as if it were here: a lost connection is made again and costs nothing. */
-export class RemoteSession implements AgentSession {
+/** A session over the connection of a client. */
+export class LinkedSession implements RemoteSession, ExecutorSession {
   readonly id: string;
   readonly descriptor: AgentDescriptor;
-  readonly #options: RemoteSessionOptions;
+  readonly #options: LinkedSessionOptions;
   readonly #link: Link;
   readonly #position: Position;
   readonly #feed = new Feed();
@@ -67,7 +70,7 @@ export class RemoteSession implements AgentSession {
   /** Openings of this client that have not been closed: one session, one place in its frames. */
   #holders = 1;
 
-  constructor(at: AttachResult, cursor: string | undefined, options: RemoteSessionOptions) {
+  constructor(at: AttachResult, cursor: string | undefined, options: LinkedSessionOptions) {
     this.id = at.sessionId;
     this.descriptor = at.descriptor;
     this.#options = options;
@@ -80,7 +83,6 @@ export class RemoteSession implements AgentSession {
     });
   }
 
-  /** Whether this client may change the session. */
   get controls(): boolean {
     return this.#token !== undefined;
   }
@@ -92,12 +94,10 @@ export class RemoteSession implements AgentSession {
     return this;
   }
 
-  /** Everything that happens from now on, partial messages included, whoever causes it. */
   watch(): AsyncIterableIterator<AgentEvent> {
     return this.#feed.open();
   }
 
-  /** Control, whoever has it now. */
   async takeControl(): Promise<void> {
     const { fencingToken } = await this.#ask<{ fencingToken: string }>('session/takeControl', {});
     this.#token = fencingToken;
@@ -142,11 +142,10 @@ export class RemoteSession implements AgentSession {
     return options.live ? liveEvents(page, this.#feed, options) : storedEvents(page, options);
   }
 
-  async pending(): Promise<ReportedRequest[]> {
-    return (await this.#ask<{ pending: ReportedRequest[] }>('session/pending', {})).pending;
+  async pending(): Promise<OpenRequest[]> {
+    return (await this.#ask<{ pending: ReportedRequest[] }>('session/pending', {})).pending.map(openRequestOf);
   }
 
-  /** Of a bare executor; a server of hosted sessions sees to it itself. */
   async standing(): Promise<SessionStanding> {
     const { standing } = await this.#ask<{ standing?: SessionStanding }>('session/pending', {});
     return standing ?? { isOver: false };

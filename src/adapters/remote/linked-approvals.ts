@@ -1,48 +1,40 @@
 import type { CoxswainError, ReportedRequest, RequestAnswer, Settlement } from '../../contracts/index.ts';
+import { openRequestOf } from '../../contracts/index.ts';
 import { checkAnswer, checkRequestId, StreamQueue } from '../../session/index.ts';
 import type { Link } from './link.ts';
+import type { RemoteApproval, RemoteApprovals } from './remote-host.ts';
 import { remoteInput } from './remote-shape.ts';
 
-/** A question that somebody may answer who holds no session. */
-export interface OpenApprovalOnWire {
-  agent: string;
-  userId: string;
-  request: ReportedRequest;
-  /** Policy denies the call since: no answer lets it run, and each stores that. */
-  denied?: { by: 'policy'; reason?: string; ruleId?: string };
-}
+/** As a server says it: with as much of the request as its executor does. */
+export type ReportedApproval = Omit<RemoteApproval, 'request'> & { request: ReportedRequest };
 
-/** Questions of a server's sessions that this principal may decide on. */
-export class RemoteApprovals {
+/** Over the connection of a client. */
+export class LinkedApprovals implements RemoteApprovals {
   readonly #link: Link;
-  readonly #watchers = new Map<(open: OpenApprovalOnWire) => void, (error?: CoxswainError) => void>();
+  readonly #watchers = new Map<(open: RemoteApproval) => void, (error?: CoxswainError) => void>();
 
   constructor(link: Link) {
     this.#link = link;
   }
 
-  /** What waits for this principal, oldest first. */
-  async list(filter: { sessionId?: string } = {}): Promise<OpenApprovalOnWire[]> {
+  async list(filter: { sessionId?: string } = {}): Promise<RemoteApproval[]> {
     remoteInput.filter(filter);
     const { sessionId } = filter;
     const asked = sessionId === undefined ? {} : { sessionId };
-    return (await this.#link.request<{ approvals: OpenApprovalOnWire[] }>('approvals/list', asked)).approvals;
+    const { approvals } = await this.#link.request<{ approvals: ReportedApproval[] }>('approvals/list', asked);
+    return approvals.map(openOf);
   }
 
-  /**
-   * What waits for this principal, then questions as they come; after a lost connection, those that are open come again.
-   * Leaving tells the server, too. Ends where this side closes the connection.
-   */
-  watch(): AsyncIterableIterator<OpenApprovalOnWire> {
+  watch(): AsyncIterableIterator<RemoteApproval> {
     const { promise: over, resolve, reject } = Promise.withResolvers<void>();
     // It may fail while the request below is on its way, which fails alike.
     over.catch(() => {});
     const end = (error?: CoxswainError) => (error === undefined ? resolve() : reject(error));
-    return new StreamQueue<OpenApprovalOnWire>(
+    return new StreamQueue<RemoteApproval>(
       async (out) => {
         // Asked while the list was on its way, it may be in the list as well.
         let early: Set<string> | undefined = new Set();
-        const see = (open: OpenApprovalOnWire) => {
+        const see = (open: RemoteApproval) => {
           early?.add(placeOf(open));
           out.push(open);
         };
@@ -64,12 +56,6 @@ export class RemoteApprovals {
     );
   }
 
-  /**
-   * Answers one question; the run goes on, whoever watches. `place` tells which, where several sessions ask one of this
-   * id.
-   * @throws CoxswainError `PERMISSION_DENIED / E_NOT_APPROVER`, `FAILED_PRECONDITION / E_UNKNOWN_REQUEST`,
-   *   `INVALID_ARGUMENT / E_BAD_INPUT`
-   */
   async decide(
     requestId: string,
     answer: RequestAnswer,
@@ -81,14 +67,15 @@ export class RemoteApprovals {
     return this.#link.request('approvals/decide', { requestId, answer: checkAnswer(answer), sessionId, userId, agent });
   }
 
-  see(open: OpenApprovalOnWire): void {
+  see(reported: ReportedApproval): void {
+    const open = openOf(reported);
     for (const watcher of this.#watchers.keys()) watcher(open);
   }
 
   async resume(): Promise<void> {
     if (this.#watchers.size === 0) return;
     await this.#link.now('approvals/watch', {});
-    const { approvals } = await this.#link.now<{ approvals: OpenApprovalOnWire[] }>('approvals/list', {});
+    const { approvals } = await this.#link.now<{ approvals: ReportedApproval[] }>('approvals/list', {});
     for (const open of approvals) this.see(open);
   }
 
@@ -98,6 +85,11 @@ export class RemoteApprovals {
   }
 }
 
-function placeOf({ agent, userId, request }: OpenApprovalOnWire): string {
+const openOf = ({ request, ...place }: ReportedApproval): RemoteApproval => ({
+  ...place,
+  request: openRequestOf(request),
+});
+
+function placeOf({ agent, userId, request }: RemoteApproval): string {
   return JSON.stringify([agent, userId, request.sessionId, request.requestId]);
 }

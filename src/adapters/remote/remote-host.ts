@@ -1,0 +1,73 @@
+import type {
+  AgentDescriptor,
+  AgentEvent,
+  AgentSession,
+  AgentSource,
+  OpenRequest,
+  Principal,
+  RequestAnswer,
+  SessionProvider,
+  SessionStanding,
+  Settlement,
+} from '../../contracts/index.ts';
+import type { LinkState, RemoteOpenOptions } from './options.ts';
+
+/** A server, as its client sees it. */
+export interface RemoteHost extends AsyncDisposable {
+  readonly state: LinkState;
+  readonly serves: 'host' | 'executor';
+  readonly principal: Principal;
+  readonly agents: readonly AgentDescriptor[];
+  /** Agents of the server for a host that runs here: it keeps policy, hooks and tools. */
+  readonly sources: readonly AgentSource[];
+  readonly approvals: RemoteApprovals;
+  /** A new session, or the one of `sessionId`. */
+  open(agent: string, options?: RemoteOpenOptions): Promise<RemoteSession>;
+  sessions(agent?: string): SessionProvider;
+  /** What watches ends; a stream that runs is shown lost, and goes on at the server. */
+  close(): Promise<void>;
+}
+
+/** A session on a server, as if it were here: a lost connection is made again and costs nothing. */
+export interface RemoteSession extends AgentSession {
+  /** Whether this client may change the session. */
+  readonly controls: boolean;
+  pending(): Promise<OpenRequest[]>;
+  /** Of an executor that is served; a server of hosted sessions sees to it itself. */
+  standing(): Promise<SessionStanding>;
+  /** Everything that happens from now on, partial messages included, whoever causes it. */
+  watch(): AsyncIterableIterator<AgentEvent>;
+  /** Control, whoever has it now. */
+  takeControl(): Promise<void>;
+}
+
+/** A question of a server's that somebody may answer who holds no session. */
+export interface RemoteApproval {
+  agent: string;
+  userId: string;
+  request: OpenRequest;
+  /** Policy denies the call since: no answer lets it run, and each stores that. */
+  denied?: { by: 'policy'; reason?: string; ruleId?: string };
+}
+
+/** Questions of a server's sessions that this principal may decide on. */
+export interface RemoteApprovals {
+  /** What waits for this principal, oldest first. */
+  list(filter?: { sessionId?: string }): Promise<RemoteApproval[]>;
+  /**
+   * What waits for this principal, then questions as they come; after a lost connection, those that are open come again.
+   * Leaving tells the server, too. Ends where this side closes the connection.
+   */
+  watch(): AsyncIterableIterator<RemoteApproval>;
+  /**
+   * Answers one question; the run goes on, whoever watches. `place` tells which, where several sessions ask one of this
+   * id.
+   * @throws CoxswainError `PERMISSION_DENIED / E_NOT_APPROVER`, `FAILED_PRECONDITION / E_UNKNOWN_REQUEST`,
+   *   `INVALID_ARGUMENT / E_BAD_INPUT`
+   */
+  decide(
+    requestId: string,
+    answer: RequestAnswer,
+    place?: { sessionId?: string; userId?: string; agent?: string },
+  ): Promise<Settlement>;
+}

@@ -1,0 +1,290 @@
+import type { OpenRequest, Principal, ReportedRequest, RequestAnswer, Settlement } from '../../contracts/index.ts';
+import { CoxswainError, callIdOf, openRequestOf } from '../../contracts/index.ts';
+import type { AskedRequest } from '../../gate/index.ts';
+import { approversOf, notApprover, putAs, whyNotOpen } from '../../gate/index.ts';
+import type { Shape } from '../../session/index.ts';
+import {
+  anything,
+  checkAnswer,
+  checkOptions,
+  checkPrincipal,
+  checkRequestId,
+  number,
+  object,
+  StreamQueue,
+  text,
+} from '../../session/index.ts';
+import type { DeniedSince, HostedSession } from '../hosted/index.ts';
+import { deniedQuestion, goOn, settleExpired } from '../hosted/index.ts';
+import { isApprovalQuestion } from '../questions/index.ts';
+import type { Holder } from '../terms/index.ts';
+import { held } from '../terms/index.ts';
+import { ApprovalLookout } from './approval-lookout.ts';
+import { approvalCursor, byAge, isBefore, order, startOf, wasShown } from './approval-pages.ts';
+import type { Approvals } from './approvals.ts';
+import { lookInto, placesOf, wasDeleted, withoutSubagents } from './open-places.ts';
+import type {
+  ApprovalFilter,
+  ApprovalHost,
+  ApprovalPlace,
+  BorrowedSession,
+  OpenApproval,
+  SessionPlace,
+  WaitingSession,
+} from './open-sessions.ts';
+
+/** Sessions that a list looks into at a time. */
+const AT_ONCE = 8;
+
+/** What it finds in the store's index, and what this process asks. */
+export class HostApprovals implements Approvals, Holder {
+  readonly #host: ApprovalHost;
+  readonly #watchers = new Set<(open: OpenApproval) => void>();
+  readonly #lookout: ApprovalLookout;
+
+  constructor(host: ApprovalHost, pollMs = 2000) {
+    this.#host = host;
+    this.#lookout = new ApprovalLookout(host, pollMs, (open) => this.#tell(open));
+  }
+
+  [held](): Record<string, number> {
+    return { watchers: this.#watchers.size };
+  }
+
+  async list(filter: ApprovalFilter = {}): Promise<OpenApproval[]> {
+    checkFilter(filter);
+    const { sessionId, limit = Number.POSITIVE_INFINITY } = filter;
+    const after = startOf(filter.after);
+    const open = await this.#host.openSessions();
+    const places = (await withoutSubagents(this.#host, open))
+      .filter((place) => (sessionId ?? place.sessionId) === place.sessionId && !(after && isBefore(place, after)))
+      .sort(byAge);
+    const found: OpenApproval[] = [];
+    while (places.length > 0 && found.length < limit) {
+      const some = places.splice(0, Math.min(AT_ONCE, limit - found.length));
+      const asked = await Promise.all(some.map((place) => this.#openAt(place)));
+      for (const [index, place] of some.entries()) {
+        for (const one of asked[index] ?? []) {
+          if (matches(one, filter) && !(after && wasShown(one, place, after))) found.push(one);
+        }
+      }
+    }
+    if (filter.limit === undefined) {
+      return found.sort((a, b) => a.request.requestedAt.localeCompare(b.request.requestedAt));
+    }
+    return found.slice(0, limit);
+  }
+
+  /** What is open in one session, oldest first. */
+  async #openAt(place: WaitingSession): Promise<OpenApproval[]> {
+    const { agent, userId } = place;
+    const asked = await lookInto(this.#host, place, async (session) => {
+      // One that nobody is asked about may be one that nobody has answered in time.
+      if ((await session.pending()).some(isUnasked)) await settleExpired(session);
+      return askedIn(session);
+    });
+    return (asked ?? [])
+      .filter(({ request: { kind, agentPath } }) => kind !== 'tool' && agentPath[0] === agent) // A session of another agent has another root.
+      .sort((a, b) => byTime(a.request, b.request))
+      .map((one) => ({ agent, userId, ...one, cursor: approvalCursor(place, one.request) }));
+  }
+
+  async get(requestId: string, place: ApprovalPlace = {}): Promise<OpenApproval | undefined> {
+    return onlyOne(await this.find(requestId, place), requestId);
+  }
+
+  async find(requestId: string, place: ApprovalPlace = {}): Promise<OpenApproval[]> {
+    checkRequestId(requestId);
+    checkOptions<ApprovalPlace>(place, 'approvals: place', placeShape);
+    const found: OpenApproval[] = [];
+    for await (const places of placesOf(this.#host, requestId, place)) {
+      for (const one of places) {
+        found.push(...(await this.#openAt(one)).filter(({ request }) => request.requestId === requestId));
+      }
+      if (found.length > 0) break;
+    }
+    return found;
+  }
+
+  watch(filter: ApprovalFilter = {}): AsyncIterableIterator<OpenApproval> {
+    checkFilter(filter);
+    let stop = () => {};
+    const over = new Promise<void>((resolve) => {
+      stop = resolve;
+    });
+    return new StreamQueue<OpenApproval>(
+      async (out) => {
+        const see = (open: OpenApproval) => {
+          if (matches(open, filter)) out.push(open);
+        };
+        this.#watchers.add(see);
+        const leave = await this.#lookout.begin();
+        await over;
+        this.#watchers.delete(see);
+        leave();
+      },
+      async () => stop(),
+    );
+  }
+
+  async decide(
+    requestId: string,
+    answer: RequestAnswer,
+    deciding: { by: Principal } & ApprovalPlace,
+  ): Promise<Settlement> {
+    checkRequestId(requestId);
+    checkOptions<typeof deciding>(deciding, 'approvals.decide: the third argument', { ...placeShape, by: anything });
+    const { by, ...place } = deciding;
+    checkPrincipal(by, 'by');
+    const given = checkAnswer(answer);
+    const found: BorrowedSession[] = [];
+    let settled: HostedSession | undefined;
+    try {
+      for await (const borrowed of this.#asking(requestId, place)) found.push(borrowed);
+      const session = await whereMayDecide(found, requestId, by);
+      if (!session) {
+        const message = `no session has an open request ${JSON.stringify(requestId)}; approvals.list() shows what is open. If one should, rebuildOpenCalls() of the store ("coxswain sessions rebuild") makes the index anew`;
+        throw new CoxswainError('FAILED_PRECONDITION', 'E_UNKNOWN_REQUEST', message, { details: { requestId } });
+      }
+      const settlement = await session.respond(requestId, { ...given, by });
+      if (settlement.status === 'settled') settled = session;
+      return settlement;
+    } finally {
+      for (const borrowed of found) {
+        if (borrowed.session === settled) this.#host.during(this.#goOn(borrowed));
+        else await borrowed[Symbol.asyncDispose]();
+      }
+    }
+  }
+
+  /** Sessions in which this question is open; the caller gives them back. */
+  async *#asking(requestId: string, place: ApprovalPlace): AsyncGenerator<BorrowedSession, void> {
+    for await (const places of placesOf(this.#host, requestId, place)) {
+      let isFound = false;
+      for (const one of places) {
+        const borrowed = await this.#borrowAsking(one, requestId);
+        if (!borrowed) continue;
+        isFound = true;
+        yield borrowed;
+      }
+      if (isFound) return;
+    }
+  }
+
+  async #borrowAsking(
+    { agent, userId, sessionId }: SessionPlace,
+    requestId: string,
+  ): Promise<BorrowedSession | undefined> {
+    let borrowed: BorrowedSession | undefined;
+    let isAsking = false;
+    try {
+      borrowed = await this.#host.borrow(agent, userId, sessionId);
+      isAsking = await asks(borrowed.session, agent, requestId);
+    } catch (error) {
+      if (!wasDeleted(error)) throw error;
+    } finally {
+      if (!isAsking) await borrowed?.[Symbol.asyncDispose]();
+    }
+    return isAsking ? borrowed : undefined;
+  }
+
+  announce(agent: string, userId: string, question: ReportedRequest): void {
+    this.#lookout.knows(userId, question);
+    this.#tell({ agent, userId, request: openRequestOf(question) });
+  }
+
+  #tell(open: OpenApproval): void {
+    for (const watcher of this.#watchers) watcher(open);
+  }
+
+  /** A run belongs to the host: nobody needs to hold it. */
+  async #goOn(borrowed: BorrowedSession): Promise<void> {
+    const { session } = borrowed;
+    try {
+      await using _ = borrowed;
+      await goOn(session);
+    } catch (error) {
+      this.#host.warn(`session ${session.id} could not go on after an approval`, error);
+    }
+  }
+}
+
+/** Nobody is asked about it, or not by this host. */
+const isUnasked = (request: ReportedRequest) => request.kind === 'tool' && !isApprovalQuestion(request);
+
+/** What is open in a session, also what policy has put an end to since. */
+async function askedIn(session: HostedSession): Promise<{ request: OpenRequest; denied?: DeniedSince }[]> {
+  const open = await session.pending();
+  return Promise.all(
+    open.map(async (request) => (isUnasked(request) && (await deniedQuestion(session, request))) || { request }),
+  );
+}
+
+const byTime = (a: ReportedRequest, b: ReportedRequest) =>
+  a.requestedAt.localeCompare(b.requestedAt) || order(a.requestId, b.requestId);
+
+const placeShape: Shape<ApprovalPlace> = { agent: text, userId: text, sessionId: text };
+
+function checkFilter(filter: ApprovalFilter): void {
+  checkOptions<ApprovalFilter>(filter, 'approvals: filter', {
+    approver: object,
+    sessionId: text,
+    limit: number,
+    after: text,
+  });
+  if (filter.approver !== undefined) checkPrincipal(filter.approver, 'approvals: filter.approver');
+}
+
+/**
+ * Of the sessions that ask a question of this id, the one in which it is this person's to decide on.
+ * @throws CoxswainError `PERMISSION_DENIED / E_NOT_APPROVER`, `INVALID_ARGUMENT / E_BAD_INPUT` where there are several
+ */
+async function whereMayDecide(
+  found: readonly BorrowedSession[],
+  requestId: string,
+  by: Principal,
+): Promise<HostedSession | undefined> {
+  const theirs: HostedSession[] = [];
+  let why: string | undefined;
+  for (const { session } of found) {
+    const request = standingOf(await askedIn(session), requestId);
+    const fault = whyNotOpen({ userId: session.frame.userId, request }, by);
+    if (fault === undefined) theirs.push(session);
+    why ??= fault;
+  }
+  if (theirs.length === 0 && why !== undefined) throw notApprover(requestId, by, why);
+  return onlyOne(theirs, requestId);
+}
+
+/**
+ * What an answer under this id is to: the question itself, or whatever stands about its call, as the id of a call is
+ * answered for its question. One that is not asked any more is held to what it was put with.
+ */
+function standingOf(asked: readonly { request: ReportedRequest }[], requestId: string): AskedRequest {
+  const open = asked.map(({ request }) => request);
+  const request =
+    open.find((one) => one.requestId === requestId) ?? open.find(({ callId }) => callId === callIdOf(requestId));
+  if (!request || request.requestId === requestId || request.approval) return request ?? {};
+  return { ...request, ...approversOf(putAs(request, requestId) ?? {}) };
+}
+
+/** The question is open in this session of the agent's, or below it. */
+async function asks(session: HostedSession, agent: string, requestId: string): Promise<boolean> {
+  const callId = callIdOf(requestId);
+  const own = (await session.inner.pending()).filter(({ agentPath }) => agentPath[0] === agent);
+  if (own.some((request) => request.callId === callId)) return true;
+  return own.length > 0 && (await session.subagents?.find({ requestId })) !== undefined;
+}
+
+/** What a yes to one question would do must not befall another. @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+export function onlyOne<T>(found: readonly T[], requestId: string): T | undefined {
+  if (found.length <= 1) return found[0];
+  const message = `${found.length} sessions ask a question ${JSON.stringify(requestId)}; name sessionId, userId and agent too`;
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message, { details: { requestId } });
+}
+
+function matches(open: OpenApproval, filter: ApprovalFilter): boolean {
+  const { approver, sessionId } = filter;
+  if (sessionId !== undefined && open.request.sessionId !== sessionId) return false;
+  return !approver || whyNotOpen(open, approver) === undefined;
+}
