@@ -268,7 +268,7 @@ function standingOf(asked: readonly { request: ReportedRequest }[], requestId: s
   return { ...request, ...approversOf(putAs(request, requestId) ?? {}) };
 }
 
-/** The question is open in this session of the agent's, or below it. */
+/** The question is open in the session, which is the agent's, or below it. */
 async function asks(session: HostedSession, agent: string, requestId: string): Promise<boolean> {
   const callId = callIdOf(requestId);
   const own = (await session.inner.pending()).filter(({ agentPath }) => agentPath[0] === agent);
