@@ -7,9 +7,9 @@ import type {
   Principal,
 } from '../../src/contracts/index.ts';
 import type { HostOptions, SessionService } from '../../src/index.ts';
-import { createHost, fromAgent, LlmAgent, subagentTool } from '../../src/index.ts';
+import { allowAll, createHost, fromAgent, LlmAgent, subagentTool } from '../../src/index.ts';
 import type { Script } from '../../src/testing/index.ts';
-import { ScriptedModel } from '../../src/testing/index.ts';
+import { lyingExecutor, ScriptedModel } from '../../src/testing/index.ts';
 import {
   all,
   bot,
@@ -438,3 +438,27 @@ async function turnEnd(session: AgentSession): Promise<string> {
   for await (const event of session.events({ live: true })) if (event.type === 'stream_end') return event.reason;
   return 'never';
 }
+
+test('ATK2-14 a tool that the turn excludes does not run, whoever asks for it', async () => {
+  const pay = notingTool('pay');
+  const agents = [lyingExecutor({ name: 'liar', calls: [{ id: 'c1', name: 'pay', args: {} }] })];
+  const host = createHost({ app: 'shop', agents, tools: [pay.tool], policy: allowAll() });
+  const events = await say(await host.open('liar'), 'go', { excludeTools: ['pay'] });
+  expect([pay.runs, endOf(events).reason]).toEqual([[], 'completed']);
+});
+
+test('ATK2-14 sibling: a question about a tool that is excluded since is closed, and a later yes runs nothing', async () => {
+  const pay = notingTool('pay');
+  const { host } = hostOf(bot([{ calls: [['pay', {}]] }, 'done']), {
+    tools: [pay.tool],
+    policy: policyOf({ pay: 'ask' }),
+  });
+  const session = await host.open('bot');
+  await say(session, 'go');
+  const [question] = await session.pending();
+  const events = await say(session, { kind: 'continue' }, { excludeTools: ['pay'] });
+  expect([endOf(events).reason, await session.pending()]).toEqual(['completed', []]);
+  const late = session.respond(String(question?.requestId), { kind: 'approve' });
+  expect((await late.catch(({ code }) => ({ status: code }))).status).toMatch(/E_REQUEST_CLOSED|already_settled/);
+  expect(pay.runs).toEqual([]);
+});

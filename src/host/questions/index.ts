@@ -20,4 +20,5 @@ export {
 } from './run-inputs.ts';
 export { RunTimeQuestions } from './run-time-questions.ts';
 export type { Step } from './step.ts';
+export { notAgain, notOffered } from './step.ts';
 export { WaitingQuestions } from './waiting-questions.ts';

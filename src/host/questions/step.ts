@@ -18,6 +18,12 @@ export function refusal(message: string, by: string, reason: string = message): 
   return { kind: 'settle', result, decision: { outcome: 'denied', by, reason } };
 }
 
+/** The turn does without the tool. */
+export function notOffered(name: string, requestedBy: string): Step {
+  const decision = { requestedBy, outcome: 'denied', by: 'host', reason: 'the turn excludes the tool' } as const;
+  return { kind: 'settle', result: errorResult('not_found', `Tool not found: ${name}`), decision };
+}
+
 /** It was started and nobody knows what came of it. */
 export function notAgain(by: string, why?: string, said = why): Step {
   const because = (text?: string) => (text === undefined ? NOT_AGAIN : `${NOT_AGAIN}: ${text}`);

@@ -2,7 +2,7 @@ import type { ReportedRequest, RunDecisionRecord, SessionInput, ToolApprovalInpu
 import { toPut } from '../../gate/index.ts';
 import { breath, eachInPieces, keepsQuestions, MANY, Pace, putQuestions, unreachable } from '../../session/index.ts';
 import type { RunStep, Step } from '../questions/index.ts';
-import { hasTails, resultInput } from '../questions/index.ts';
+import { hasTails, notAgain, notOffered, resultInput } from '../questions/index.ts';
 import type { HostTool } from '../tools/index.ts';
 import { isUnrecorded } from './call-starts.ts';
 import type { RecordStart } from './run-calls.ts';
@@ -34,6 +34,8 @@ export async function judgeOpen(
   if (open.length > MANY) await breath();
   const { waiting } = run.questions;
   const judging = eachInPieces(mine, (request) => {
+    const out = whereExcluded(run, request);
+    if (out) return out;
     const grounds = frame.grounds(request);
     const known = waiting.of(request, grounds);
     if (known) return known;
@@ -46,12 +48,13 @@ export async function judgeOpen(
   const steps = judging instanceof Promise ? await judging : judging;
   if (steps.some(({ kind }) => kind === 'ask')) await keepPut(run, mine, steps);
   const pace = new Pace();
-  for (const [index, step] of steps.entries()) {
+  for (const [index, judged] of steps.entries()) {
     const rest = pace.rest();
     if (rest) await rest;
     // Nobody is asked, and nothing begins, behind an abort that came meanwhile.
     if (run.signal.aborted) return;
     const request = mine[index] as ReportedRequest;
+    const step = isExcludedAgain(run, request, judged) ? notAgain('host', 'the turn excludes the tool') : judged;
     switch (step.kind) {
       case 'run':
         approve(run, request, step, frame.toolOf(request), batch, record);
@@ -78,6 +81,23 @@ export async function judgeOpen(
   }
   run.calls.judged(mine);
 }
+
+/**
+ * A tool that whoever speaks for the turn has left out runs nothing: its executor may ask all the same, or may have
+ * asked before. What has begun goes on.
+ */
+function whereExcluded(run: RunScope, request: ReportedRequest): Step | undefined {
+  if (request.kind !== 'tool' || request.started || !isExcluded(run, request)) return undefined;
+  return notOffered(request.name ?? '', run.session.frame.grounds(request).principal.id);
+}
+
+/** One that began elsewhere and would begin again. */
+function isExcludedAgain(run: RunScope, request: ReportedRequest, step: Step): boolean {
+  return step.kind === 'run' && step.rerun && isExcluded(run, request) && !run.session.frame.goesOn(request);
+}
+
+const isExcluded = ({ options: { excludeTools = [] } }: RunScope, { name = '' }: ReportedRequest): boolean =>
+  excludeTools.includes(name);
 
 /** What policy obliges to is kept before anybody sees the question: whoever goes on is held to it. */
 async function keepPut(
