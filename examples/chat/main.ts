@@ -71,6 +71,7 @@ const html = `<!doctype html>
   ol { list-style: none; padding: 0; margin: 0; flex: 1; display: grid; gap: 0.75rem; align-content: start; }
   li { padding: 0.6rem 0.9rem; border-radius: 0.8rem; border: 1px solid var(--line); max-width: 36rem; overflow-wrap: anywhere; }
   li.user { justify-self: end; background: color-mix(in srgb, #2563eb 16%, transparent); border-color: transparent; }
+  li p { margin: 0.3rem 0; }
   .call { border-left: 3px solid #2563eb; padding: 0.3rem 0.7rem; margin: 0.4rem 0; font-size: 0.9rem; }
   .call code { font-size: 0.85rem; }
   .error { color: #b91c1c; }

@@ -33,9 +33,14 @@ function Chat({ messages: before, person }: { messages: UIMessage[]; person: str
     <>
       <header>
         <h1>Refund desk</h1>
-        <span>{person}</span>
-        <a href="/as/anna">anna</a>
-        <a href="/as/bert">bert</a>
+        <span>You are {person}.</span>
+        {['anna', 'bert']
+          .filter((other) => other !== person)
+          .map((other) => (
+            <a key={other} href={`/as/${other}`}>
+              Be {other}
+            </a>
+          ))}
       </header>
       <ol aria-live="polite">
         {messages.map(({ id, role, parts }) => (
