@@ -17,6 +17,7 @@ export const sections: readonly Section[] = [
       'docs/howto/tools.md',
       'docs/howto/approvals.md',
       'docs/howto/policy-recipes.md',
+      'docs/howto/hooks.md',
       'docs/howto/web-app.md',
       'docs/howto/chat-page.md',
       'docs/howto/mcp-clients.md',
