@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { ReportedRequest, SessionInput } from '../../src/contracts/index.ts';
+import type { Principal, ReportedRequest, SessionInput } from '../../src/contracts/index.ts';
 import { agentTool, allowAll, fromAgent, LlmAgent, subagentTool } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { bot, endOf, firstOf, hostOf, notingTool, policyOf, refusal, results, say, tool } from './kit.ts';
+import { bot, door, endOf, firstOf, hostOf, notingTool, policyOf, refusal, results, say, tool } from './kit.ts';
 import { askExpert, team } from './subagents/kit.ts';
 
 const words: SessionInput = { kind: 'message', content: 'and be quick' };
@@ -119,10 +119,79 @@ test('CASE-P8 who speaks beside a yes is held to what the turn was begun with', 
   const session = await host.open('bot', { sessionId: 's', create: true, principal: { id: 'ann' } });
   await say(session, 'go', { excludeTools: ['look'] });
   const [open] = await session.pending();
-  await say(session, [yes(open), words], { principal: { id: 'bob', roles: ['boss'] } });
+  await say(session, [yes(open), words], { principal: { id: 'ann', roles: ['boss'] } });
   expect(pay.runs).toHaveLength(1);
   expect(look.runs).toEqual([]);
   expect(new Set(policy.asked.map(({ principal }) => principal?.id))).toEqual(new Set(['ann']));
+});
+
+describe('what somebody else says', () => {
+  const ann = { id: 'ann', roles: ['clerk'] };
+
+  /** Ann's payment waits, or is approved by kim and waits to run. */
+  async function shared(others: Principal) {
+    const pay = notingTool('pay');
+    const model = new ScriptedModel([{ calls: [['pay', { n: 1 }]] }, { calls: [['pay', { n: 2 }]] }, 'end']);
+    const policy = policyOf({ pay: { outcome: 'ask', approvers: { notRequester: true } } });
+    const { host } = hostOf(bot(model), { tools: [pay.tool], policy });
+    const of = { userId: 'team', sessionId: 's' };
+    const anns = await host.open('bot', { ...of, create: true, principal: ann });
+    await say(anns, 'go');
+    const theirs = await host.open('bot', { ...of, principal: others });
+    const [open] = await anns.pending();
+    return { host, anns, theirs, pay, policy, open };
+  }
+
+  test.each<[string, Principal]>([
+    ['another', { id: 'bert' }],
+    ['another of the same roles', { id: 'bert', roles: ['clerk'] }],
+    ['the same program for another', { id: 'ann', onBehalfOf: 'bert' }],
+  ])('ATK2-26 %s: it joins no turn that acts for her, and what was approved is kept', async (_, others) => {
+    const { anns, theirs, pay, policy, open } = await shared(others);
+    await anns.respond(open?.requestId ?? '', { kind: 'approve', by: { id: 'kim' } });
+    const refused = await refusal(firstOf(theirs, 'pay me, too', { principal: others }));
+    expect([refused.code, refused.message]).toEqual([
+      'E_INPUT_REQUIRED',
+      expect.stringMatching(/acts for ann: words of (bert|ann on behalf of bert) do not join it/),
+    ]);
+    await expect(theirs.steer({ content: 'pay me, too' })).rejects.toMatchObject({ code: 'E_INPUT_REQUIRED' });
+    const went = await say(theirs, { kind: 'continue' });
+    expect([pay.runs.length, endOf(went).reason]).toEqual([1, 'input_required']);
+    expect(policy.asked.map(({ principal }) => principal?.id)).not.toContain('bert');
+    const [hers] = await theirs.pending();
+    expect([hers?.args, hers?.approval?.requestedBy]).toEqual([{ n: 2 }, ann]);
+  });
+
+  test('ATK2-26 beside a yes of theirs it is refused with the yes, and the question stays', async () => {
+    const bert = { id: 'bert', roles: ['boss'] };
+    const { theirs, pay, open } = await shared(bert);
+    const both = firstOf(theirs, [yes(open), words], { principal: bert });
+    expect((await refusal(both)).code).toBe('E_INPUT_REQUIRED');
+    expect([pay.runs.length, (await theirs.pending()).length]).toEqual([0, 1]);
+    // A message alone begins a turn of theirs, as ever.
+    expect(endOf(await say(theirs, 'never mind', { principal: bert })).reason).toBe('input_required');
+    expect((await theirs.pending())[0]?.approval?.requestedBy).toEqual(bert);
+  });
+
+  test('ATK2-26 nor a turn that runs: who runs it may steer it, on the handle that does', async () => {
+    const gate = door();
+    const wait = tool('wait', () => gate.opened);
+    const { host } = hostOf(bot(new ScriptedModel([{ calls: [['wait']] }, 'end', 'end'])), {
+      tools: [wait],
+      policy: allowAll(),
+    });
+    const of = { userId: 'team', sessionId: 's' };
+    const open = await host.open('bot', { ...of, create: true });
+    const berts = await host.open('bot', { ...of, principal: { id: 'bert' } });
+    const stream = open.stream('go', { principal: ann });
+    for await (const { type } of stream) {
+      if (type !== 'tool_request') continue;
+      await expect(berts.steer({ content: 'x' })).rejects.toMatchObject({ code: 'E_INPUT_REQUIRED' });
+      expect(await open.steer({ content: 'y' })).toMatchObject({ disposition: 'current_turn' });
+      gate.open(undefined);
+    }
+    expect(await berts.steer({ content: 'z' })).toMatchObject({ disposition: 'next_turn' });
+  });
 });
 
 test('CASE-P8 what the turn has cost before the words counts', async () => {

@@ -405,7 +405,7 @@ describe('a stream that begins', () => {
     ]);
     const answered = call({ answers: [{ requestId: 'c#policy' }] } as never);
     const joins = beginning({ standing, open: [answered] });
-    await joins.begin([hi, { kind: 'tool_approval', requestId: 'c' }]);
+    await joins.begin([hi, { kind: 'tool_approval', requestId: 'c' }], { principal: bob });
     expect(joins.started).toMatchObject([[{ options: { model: 'm' } }, { traceparent: 'x' }, ['c']]]);
     const alone = beginning({ standing });
     await alone.begin([hi, { kind: 'tool_approval', requestId: 'c' }]);

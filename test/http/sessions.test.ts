@@ -56,6 +56,23 @@ describe('sessions over plain HTTP', () => {
     expect(JSON.stringify(second)).not.toContain('"one"');
   });
 
+  test('ATK2-26 words of a program for another person join no turn that it has for somebody', async () => {
+    const slow = slowTool('wait');
+    const { host } = hostOf(bot([{ calls: [['wait']] }, 'done']), {
+      tools: [slow.tool],
+      policy: policyOf({}),
+    });
+    const authenticate = ({ token = '' }: { token?: string }) => ({ id: 'bot', onBehalfOf: token });
+    const front = await fronting(host, { authenticate });
+    await opened(front);
+    const events = await EventReader.open(`${front.url}${S}/messages`, { body: { input: 'go' } });
+    await readUntil(events, ({ type }) => type === 'tool_request');
+    const steer = (token: string) => post(front, `${S}/steer`, { data: { content: 'pay kim' } }, { token });
+    expect((await steer('kim')).body).toMatchObject({ error: { code: 'E_INPUT_REQUIRED' } });
+    expect((await steer('anna')).body).toMatchObject({ disposition: 'current_turn' });
+    slow.finish('ok');
+  });
+
   test('HTTP-10 a key is done once: the same answer, a conflict for another body, and its events for who asks again', async () => {
     const { host } = hostOf(bot(['one', 'two']));
     const front = await fronting(host);

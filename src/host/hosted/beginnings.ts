@@ -4,6 +4,7 @@ import type { Handle, Hosted } from '../frame/index.ts';
 import type { HostedRun } from '../run/index.ts';
 import { beginTurn, goOnWithTurn } from '../terms/index.ts';
 import { hostedCallsToJoin } from './joining.ts';
+import { assertOwnTurn } from './others-turn.ts';
 
 /** A stream that looks up what its turn is held to. */
 interface Beginning {
@@ -44,6 +45,7 @@ export class Beginnings {
       if (speaks && calls.length === 0) run = start(beginTurn(options, who, hostMode, frame.calledBy));
       else {
         const standing = await this.#session.standing();
+        if (speaks) assertOwnTurn(this.#session.id, standing, who);
         const given = calls.length > 0 ? { ...options, [joined]: calls } : options;
         run = start(goOnWithTurn(standing, given, who, hostMode), standing.traceContext);
       }

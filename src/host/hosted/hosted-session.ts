@@ -27,7 +27,6 @@ import {
   checkEvents,
   checkExecution,
   checkRequestId,
-  checkSteer,
   EventStream,
   heed,
   isHeedful,
@@ -40,7 +39,7 @@ import {
 import { withoutHostFacts } from '../../session/link/index.ts';
 import type { CalledAgents, HostedFrame } from '../frame/index.ts';
 import type { Judge } from '../questions/index.ts';
-import { closedEnd, failedEnd, HostedRun, passSteer, shownEnd } from '../run/index.ts';
+import { closedEnd, failedEnd, HostedRun, shownEnd } from '../run/index.ts';
 import { closedRequest, Subagents } from '../subagents/index.ts';
 import { isTighter, stricterMode } from '../terms/index.ts';
 import { abortPart } from './abort-part.ts';
@@ -55,6 +54,7 @@ import { resume } from './going-on.ts';
 import { answeredCalls } from './joining.ts';
 import { offeredTools } from './offered-tools.ts';
 import { asShown } from './open-request.ts';
+import { steerTurn } from './others-turn.ts';
 import { takeAnswers } from './take-answers.ts';
 
 /**
@@ -69,6 +69,8 @@ export class HostedSession implements Session, ControlledSession, Ruling {
   introducedBy: 'agent' | 'host' | undefined;
   #madeChecks: AnswerChecks | undefined;
   #run: HostedRun | undefined;
+  /** Who was named when the stream was begun that is live. */
+  #speaker: Principal | undefined;
   readonly beginnings = new Beginnings(this);
   #trace: SessionTrace | undefined;
   #closed = false;
@@ -134,11 +136,13 @@ export class HostedSession implements Session, ControlledSession, Ruling {
     await checkRequestAnswer(this, requestId, answer);
   }
 
-  async steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
-    checkSteer(data);
-    const { threadId } = data;
-    const child = threadId === undefined ? undefined : await this.subagents?.find({ threadId });
-    return child ? child.steer(data) : this.inner.steer(await passSteer(this, data));
+  steer(data: SteerData): ReturnType<Session['steer']> {
+    return this.steerBy(data, (this.#run && this.#speaker) ?? this.frame.principal);
+  }
+
+  /** Adds what this person says to the turn, which has to be theirs. */
+  steerBy(data: SteerData, who: Principal): ReturnType<Session['steer']> {
+    return steerTurn(this, data, who);
   }
 
   async update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
@@ -324,6 +328,7 @@ export class HostedSession implements Session, ControlledSession, Ruling {
     }
     const tools = offeredTools(frame, terms.options.tools);
     const held = { ...terms.options, tools, streamId };
+    this.#speaker = options.principal;
     this.#run = new HostedRun(this, out, held, terms, this.#turnSpan(options, begun));
     return this.#run;
   }

@@ -45,9 +45,9 @@ export async function passUserMessages(
 }
 
 /** Words that are added to a turn are a person's like those that begin one. */
-export async function passSteer(session: Hosted, data: SteerData): Promise<SteerData> {
+export async function passSteer(session: Hosted, data: SteerData, who = session.frame.principal): Promise<SteerData> {
   const words: SessionInput = { kind: 'message', content: data.content };
-  const [passed] = await passUserMessages(session, [words], session.frame.principal, undefined);
+  const [passed] = await passUserMessages(session, [words], who, undefined);
   return passed?.kind === 'message' ? { ...data, content: passed.content } : data;
 }
 

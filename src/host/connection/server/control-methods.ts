@@ -59,7 +59,9 @@ export const controlMethods: Handlers<
     true,
   ),
 
-  'session/steer': controlled(async ({ session }, { data }) => session.steer(data as SteerData)),
+  'session/steer': controlled(async ({ session }, { data }, { hub, principal }) =>
+    hub.served.steer(session, data as SteerData, principal),
+  ),
 
   'session/update': controlled(async ({ session }, { config }, { hub }) =>
     session.update(hub.served.update(config as SessionUpdate)),

@@ -52,6 +52,7 @@ export function servedExecutor(options: ExecutorOptions): Served {
     options: (given) => ({ ...given, hostToolExecution: true }),
     update: (config) => config,
     answer: (answer) => answer,
+    steer: (session, data) => session.steer(data),
     assertClients: () => undefined,
     assertRemovable: async () => {},
   };

@@ -51,6 +51,8 @@ export function servedHost(
       return checked.permissionMode === null && mode !== undefined ? { ...checked, permissionMode: mode } : checked;
     },
     answer: answerBy,
+    steer: async (session, data, who) =>
+      session instanceof HostedSession ? session.steerBy(data, who) : session.steer(data),
     assertClients: (session) =>
       mayBeSubagents(session.id)
         ? callerOf(session).then((caller) => {

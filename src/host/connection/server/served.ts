@@ -10,6 +10,7 @@ import type {
   SessionRef,
   SessionUpdate,
   Settlement,
+  SteerData,
 } from '../../../contracts/index.ts';
 import type { ApprovalPlace, OpenApproval } from '../../approvals/index.ts';
 import type { Channel } from '../stream/index.ts';
@@ -53,6 +54,8 @@ export interface Served {
   options(options: ExecutionOptions, who: Principal): ExecutionOptions;
   update(config: SessionUpdate): SessionUpdate;
   answer(answer: RequestAnswer, who: Principal): RequestAnswer;
+  /** Words for a turn are of whoever the connection says. */
+  steer(session: AgentSession, data: SteerData, who: Principal): ReturnType<AgentSession['steer']>;
   /** The session is its client's to change. @throws CoxswainError `PERMISSION_DENIED / E_CEILING` */
   assertClients(session: AgentSession): Promise<void> | undefined;
   /** The same, before it is deleted. */
