@@ -73,6 +73,59 @@ describe('sessions over plain HTTP', () => {
     slow.finish('ok');
   });
 
+  describe('ATK2-32 where `authorize` lets somebody write and not read', () => {
+    async function writing(denied: readonly string[]) {
+      const asked: [string, Record<string, unknown>][] = [];
+      const { host } = hostOf(bot(['the secret', 'more']));
+      const front = await fronting(host, {
+        authorize: (_who, method, params) => {
+          asked.push([method, params]);
+          return !denied.includes(method);
+        },
+      });
+      await opened(front);
+      const written = await post(front, `${S}/messages`, { input: 'hi' });
+      asked.length = 0;
+      return { front, asked, written };
+    }
+    const eventStream = { headers: { accept: 'text/event-stream', authorization: 'Bearer anna' } };
+
+    test('the event stream is refused as its page is', async () => {
+      const { front, asked, written } = await writing(['session/events', 'session/attach']);
+      expect(written.status).toBe(202);
+      expect((await get(front, `${S}/events`)).status).toBe(403);
+      asked.length = 0;
+      const refused = await fetch(`${front.url}${S}/events`, eventStream);
+      expect([refused.status, await refused.json()]).toMatchObject([403, { error: { code: 'E_FORBIDDEN' } }]);
+      expect(asked).toEqual([
+        ['session/open', expect.objectContaining({ sessionId: 's', attach: false })],
+        ['session/attach', { agent: 'bot', sessionId: 's', history: true }],
+      ]);
+    });
+
+    test('a message whose events are wanted is refused before anything is begun, and so are the streams of a chat', async () => {
+      const { front, asked } = await writing(['session/attach']);
+      const ask = (path: string, body: object) => post(front, path, body, { headers: { accept: 'text/event-stream' } });
+      const message = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'hi' }] };
+      expect((await ask(`${S}/messages`, { input: 'again' })).status).toBe(403);
+      expect((await ask('/v1/agents/bot/chat', { id: 's', messages: [message] })).status).toBe(403);
+      expect((await fetch(`${front.url}/v1/agents/bot/chat/s/stream`, eventStream)).status).toBe(403);
+      expect(asked.map(([method]) => method)).not.toContain('session/stream');
+      const page = JSON.stringify((await get(front, `${S}/events`)).body);
+      expect([page.includes('the secret'), page.includes('again')]).toEqual([true, false]);
+    });
+
+    test('with leave to follow, the place that the client names is what it is asked for', async () => {
+      const { front, asked } = await writing(['session/events']);
+      const events = await EventReader.open(`${front.url}${S}/events?history=false`);
+      expect(events.response.status).toBe(200);
+      expect(asked.at(-1)).toEqual(['session/attach', { agent: 'bot', sessionId: 's', history: false }]);
+      events.close();
+      const behind = await EventReader.open(`${front.url}${S}/events`, { lastId: 'nothing' });
+      expect([asked.at(-1)?.[1].cursor, behind.response.status]).toEqual(['nothing', 400]);
+    });
+  });
+
   test('HTTP-10 a key is done once: the same answer, a conflict for another body, and its events for who asks again', async () => {
     const { host } = hostOf(bot(['one', 'two']));
     const front = await fronting(host);

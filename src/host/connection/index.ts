@@ -15,6 +15,7 @@ export type {
   Authorize,
   ConnectionOptions,
   ExecutorOptions,
+  FollowedSession,
   HubOptions,
   Identity,
   OpenSessionParams,

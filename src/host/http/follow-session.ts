@@ -1,5 +1,5 @@
 import type { ClaimedPosition } from '../../session/resume/index.ts';
-import type { Channel, FrameWriter, RequestCaller } from '../connection/index.ts';
+import type { Channel, FollowedSession, FrameWriter, RequestCaller } from '../connection/index.ts';
 import { Attachment } from '../connection/index.ts';
 import type { EventBody } from './event-body.ts';
 import { EventFrames, positionOf } from './event-frames.ts';
@@ -11,13 +11,15 @@ export async function followEvents(exchange: HttpExchange): Promise<Response> {
   const { caller, lastEventId } = exchange;
   const claimed = positionOf(lastEventId);
   const hasHistory = flagIn(exchange, 'history') ?? true;
-  const { channel } = await caller.takeUp(segment(exchange, 'agent'), segment(exchange, 'session'));
+  const sessionId = segment(exchange, 'session');
+  const { channel } = await caller.takeUp(segment(exchange, 'agent'), sessionId);
+  const followed = await caller.follow(sessionId, { ...claimed, history: hasHistory });
   await channel.assertCursor(claimed.cursor);
   caller.assertCurrent();
   const isNew = lastEventId === undefined || lastEventId === '';
   const position = isNew && !hasHistory ? newestPlace(channel) : placed(claimed, channel);
   const frames = (body: EventBody) => new EventFrames(channel, body, position.cursor);
-  return watching(exchange, channel, position, { frames });
+  return watching(exchange, followed, position, { frames });
 }
 
 /** Stored events, as a page. */
@@ -37,6 +39,7 @@ export async function postMessage(exchange: HttpExchange): Promise<Response> {
   const aborts = flagIn(exchange, 'abort-on-disconnect') ?? exchange.onDisconnect === 'abort';
   const hold = await caller.takeUp(segment(exchange, 'agent'), sessionId);
   const { channel } = hold;
+  const followed = exchange.wantsEvents ? await caller.follow(sessionId) : undefined;
   // Of a key that comes again the same, so that it is the same request.
   const streamId = textIn(exchange, 'streamId') ?? key ?? crypto.randomUUID();
   const before = { place: newestPlace(channel), isKnown: isOf(channel, streamId) };
@@ -44,12 +47,12 @@ export async function postMessage(exchange: HttpExchange): Promise<Response> {
     ...body,
     ...given({ sessionId, streamId, key, fencingToken: caller.token(hold, textIn(exchange, 'fencingToken')) }),
   })) as { streamId: string; duplicate?: boolean };
-  if (!exchange.wantsEvents) return jsonAnswer(202, answer);
+  if (!followed) return jsonAnswer(202, answer);
   // Of one that was begun before, all that is stored comes, too.
   const isAnew = !before.isKnown && !answer.duplicate && isOf(channel, streamId);
   const position = isAnew ? before.place : {};
   const frames = (body: EventBody) => new EventFrames(channel, body, position.cursor, streamId);
-  return watching(exchange, channel, position, { frames, aborts: aborts ? streamId : undefined });
+  return watching(exchange, followed, position, { frames, aborts: aborts ? streamId : undefined });
 }
 
 /** Behind the very frame, where it is kept: deltas between it and the newest durable event come, too. */
@@ -81,7 +84,7 @@ export interface Watching {
 /** An answer that is what happens in a session behind a position. */
 export function watching(
   exchange: HttpExchange,
-  channel: Channel,
+  { channel }: FollowedSession,
   position: ClaimedPosition,
   { frames, farewell, aborts }: Watching,
 ): Response {

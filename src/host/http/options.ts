@@ -8,7 +8,7 @@ export interface HttpOptions {
   authenticate: Authenticate;
   /** Path below which the routes are, e.g. `/api/agents`. Default none: `/v1/…`. */
   basePath?: string;
-  /** Asked before each request; false, or a throw: refused. `method` is that of the session protocol. */
+  /** Asked before each request; false, or a throw: refused. `method` is that of the session protocol; `session/attach` for an event stream. */
   authorize?: Authorize;
   /** Origins of pages that may ask, e.g. `https://app.example`; the page of the application too. Default none. */
   allowedOrigins?: readonly string[];

@@ -3,7 +3,7 @@ import { CoxswainError } from '../../contracts/index.ts';
 import { hasVoted, whyNotApprover } from '../../gate/index.ts';
 import type { UiQuestion, UiWriter } from '../../session/ui/index.ts';
 import { fromUiMessages, toUiMessages } from '../../session/ui/index.ts';
-import type { Channel, RequestCaller } from '../connection/index.ts';
+import type { FollowedSession, RequestCaller } from '../connection/index.ts';
 import type { EventBody } from './event-body.ts';
 import type { HttpExchange } from './exchange.ts';
 import { flagIn, given, jsonAnswer, segment } from './exchange.ts';
@@ -30,11 +30,12 @@ export async function postChat(exchange: HttpExchange): Promise<Response> {
   } else await caller.takeUp(agent, sessionId);
   const hold = caller.held(sessionId);
   const { channel } = hold;
+  const followed = await caller.follow(sessionId);
   const options = { mayAnswer, knownCalls: asked.knownCalls, isContinued: message === undefined };
   const answered = await respond(exchange, asked.answers, () => caller.token(hold, undefined), sessionId);
   // Answered by somebody else, or running already: the page is sent what it lacks, to the end.
   if (message === undefined && (answered === 0 || channel.streamId !== undefined)) {
-    return turnStream(exchange, channel, { ...options, waits: false });
+    return turnStream(exchange, followed, { ...options, waits: false });
   }
   // Of the message, so that one that is sent again is the same request.
   const streamId = message ? `ui-${message.id}` : crypto.randomUUID();
@@ -44,7 +45,7 @@ export async function postChat(exchange: HttpExchange): Promise<Response> {
     ...given({ sessionId, streamId, key: key ?? (message && streamId), fencingToken: caller.token(hold, undefined) }),
   })) as { duplicate?: boolean };
   const isAnew = !before.isKnown && !duplicate && isOf(channel, streamId);
-  return uiStream(exchange, channel, streamId, options, isAnew ? before.place : {});
+  return uiStream(exchange, followed, streamId, options, isAnew ? before.place : {});
 }
 
 /** Messages of a session, for a page that is loaded. */
@@ -65,30 +66,33 @@ export async function resumeChat(exchange: HttpExchange): Promise<Response> {
   const mayAnswer = mayAnswerOf(caller);
   const isWanted = flagIn(exchange, 'wait') ?? false;
   const waits = isWanted && (await questionsOf(caller, sessionId)).some((question) => !mayAnswer(question));
+  const followed = await caller.follow(sessionId);
   if (channel.streamId === undefined && !waits) return new Response(null, { status: 204 });
-  return turnStream(exchange, channel, { mayAnswer, waits });
+  return turnStream(exchange, followed, { mayAnswer, waits });
 }
 
 async function turnStream(
   exchange: HttpExchange,
-  channel: Channel,
+  followed: FollowedSession,
   options: Omit<UiTurnOptions, 'pending'>,
 ): Promise<Response> {
+  const { channel } = followed;
   const pending = await questionsOf(exchange.caller, channel.session.id);
   const frames = (body: EventBody) => new UiTurnFrames(channel, body, { ...options, pending });
-  return uiAnswer(watching(exchange, channel, {}, { frames, farewell }));
+  return uiAnswer(watching(exchange, followed, {}, { frames, farewell }));
 }
 
 function uiStream(
   exchange: HttpExchange,
-  channel: Channel,
+  followed: FollowedSession,
   streamId: string,
   options: ConstructorParameters<typeof UiWriter>[0],
-  place = newestPlace(channel),
+  place = newestPlace(followed.channel),
 ): Response {
+  const { channel } = followed;
   const aborts = (flagIn(exchange, 'abort-on-disconnect') ?? exchange.onDisconnect === 'abort') ? streamId : undefined;
   const frames = (body: EventBody) => new UiStreamFrames(channel, body, streamId, options);
-  return uiAnswer(watching(exchange, channel, place, { frames, farewell, aborts }));
+  return uiAnswer(watching(exchange, followed, place, { frames, farewell, aborts }));
 }
 
 function uiAnswer(response: Response): Response {

@@ -7,7 +7,7 @@ export type { Authenticate, AuthenticationRequest, RequestHead } from './gatekee
 export { bearerOf, Gatekeeper, LOOPBACK_NAMES } from './gatekeeper.ts';
 export type { HubOptions } from './hub.ts';
 export { Hub } from './hub.ts';
-export type { RequestSink } from './request-caller.ts';
+export type { FollowedSession, RequestSink } from './request-caller.ts';
 export { RequestCaller } from './request-caller.ts';
 export type { OpenSessionParams, Served, ServedApprovals } from './served.ts';
 export type { ExecutorOptions } from './served-executor.ts';

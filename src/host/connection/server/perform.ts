@@ -31,3 +31,17 @@ export function perform(
   if (!authorize || unasked.has(method)) return begin();
   return assertAllowed(authorize, caller.principal, method, checked, caller.hub.options.warn).then(begin);
 }
+
+/**
+ * Whether its client may do what a method does, where it is done in another way than by calling it.
+ * @throws CoxswainError `PERMISSION_DENIED / E_FORBIDDEN`
+ */
+export async function assertMay(
+  caller: Caller,
+  method: RpcMethod,
+  params: Record<string, unknown>,
+  authorize: Authorize | undefined,
+): Promise<void> {
+  if (authorize) await assertAllowed(authorize, caller.principal, method, params, caller.hub.options.warn);
+  caller.assertCurrent();
+}

@@ -1,12 +1,13 @@
 import type { Principal } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
+import type { ClaimedPosition } from '../../../session/resume/index.ts';
 import type { Transport } from '../protocol/index.ts';
 import type { Channel } from '../stream/index.ts';
 import type { Authorize } from './authorize.ts';
 import type { Caller } from './caller.ts';
 import type { Identity } from './connection.ts';
 import type { Hub } from './hub.ts';
-import { perform } from './perform.ts';
+import { assertMay, perform } from './perform.ts';
 import type { RequestControl } from './request-control.ts';
 import { SessionHold } from './session-hold.ts';
 
@@ -28,6 +29,21 @@ const silent: Transport = {
   onMessage() {},
   onDrain() {},
 };
+
+/** A session whose events the client of a request may be sent: made by {@link RequestCaller.follow} alone. */
+class FollowedSession {
+  readonly #channel: Channel;
+
+  constructor(channel: Channel) {
+    this.#channel = channel;
+  }
+
+  get channel(): Channel {
+    return this.#channel;
+  }
+}
+
+export type { FollowedSession };
 
 /** Who asks by one request of plain HTTP: the same methods as over a connection, for the time of the request. */
 export class RequestCaller implements Caller {
@@ -81,6 +97,17 @@ export class RequestCaller implements Caller {
       ...(permissionMode === undefined ? {} : { permissionMode }),
     });
     return this.held(sessionId);
+  }
+
+  /**
+   * Asks whether the client may be sent what happens in a session that was taken up: what `session/attach` is asked for.
+   * @throws CoxswainError `PERMISSION_DENIED / E_FORBIDDEN`
+   */
+  async follow(sessionId: string, position: ClaimedPosition = {}): Promise<FollowedSession> {
+    const { channel } = this.held(sessionId);
+    const params = { agent: channel.options.agent, sessionId, ...position };
+    await assertMay(this, 'session/attach', params, this.#authorize);
+    return new FollowedSession(channel);
   }
 
   /**
