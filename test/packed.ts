@@ -18,13 +18,24 @@ import { alone } from './installed.ts';
 const root = join(import.meta.dirname, '..');
 /** What the build is made of. */
 const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.ts'];
-/** Agent modules of tests, by their names in the package that these run. */
-const agents = {
+/** Modules that processes of tests run, by their names in the package that these have: agent modules and scripts. */
+const modules = {
   puppet: 'test/cli/agents/puppet.ts',
   'mcp-agent': 'test/mcp/cli-agent.ts',
   'folder-agent': 'test/acp/folder-agent.ts',
   'noisy-agent': 'test/acp/noisy-agent.ts',
+  'store-child': 'test/adapters/store-child.ts',
+  'held-child': 'test/adapters/held-child.ts',
+  'votes-child': 'test/adapters/votes-child.ts',
+  'owner-child': 'test/property/owner/child.ts',
+  'host-child': 'test/host/witness/host-child.ts',
 };
+
+/** The name of one that {@link built} gives; undefined: it runs as it is. */
+export function builtName(file: string): `${keyof typeof modules}.js` | undefined {
+  const [name] = Object.entries(modules).find(([, path]) => join(root, path) === file) ?? [];
+  return name === undefined ? undefined : `${name as keyof typeof modules}.js`;
+}
 
 /**
  * A project in a folder of its own that has the package as it is published, with what it depends on and none of its
@@ -56,14 +67,15 @@ function packed(): string {
 }
 
 /**
- * A file of the package as it is published, without declarations but with the agent modules of tests, which share its code:
- * a process that runs it starts in half the time that the sources take.
+ * A file of the package as it is published, without declarations but with the modules that processes of tests run, which
+ * share its code: such a process starts in half the time that the sources take.
  * @param name of the file in `dist`
  */
-export function built(name: 'cli.js' | `${keyof typeof agents}.js`): string {
-  const folder = made('built', ['src', 'examples', 'test/cli/agents', 'test/mcp', 'test/acp'], (making) => {
-    const modules = Object.entries(agents).map(([as, file]) => `${as}=${join(root, file)}`);
-    node(join(root, 'scripts/build.ts'), join(making, 'dist'), ...modules);
+export function built(name: 'cli.js' | `${keyof typeof modules}.js`): string {
+  const theirs = [...new Set(Object.values(modules).map((file) => dirname(file)))];
+  const folder = made('built', ['src', 'examples', ...theirs], (making) => {
+    const further = Object.entries(modules).map(([as, file]) => `${as}=${join(root, file)}`);
+    node(join(root, 'scripts/build.ts'), join(making, 'dist'), ...further);
   });
   return join(folder, 'dist', name);
 }
@@ -103,7 +115,10 @@ function find(kind: string, folders: readonly string[], make: (folder: string) =
 function digestOf(folders: readonly string[]): string {
   const hash = createHash('sha256');
   const files = folders
-    .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
+    // Of tests a folder alone: below may lie packages that a suite of others has installed.
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: !folder.startsWith('test/'), withFileTypes: true }),
+    )
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((path) => !relative(root, path).includes('node_modules'))

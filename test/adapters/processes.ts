@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { built, builtName } from '../packed.ts';
 
 export interface Child {
   readonly pid: number;
@@ -13,7 +14,9 @@ export interface Child {
 
 /** Another process that runs a script beside this file; whoever starts it kills it. */
 export function startChild(script: string, ...args: string[]): Child {
-  const command = ['--no-warnings', join(import.meta.dirname, script), ...args];
+  const file = join(import.meta.dirname, script);
+  const name = builtName(file);
+  const command = ['--no-warnings', name ? built(name) : file, ...args];
   const started = spawn(process.execPath, command, { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(started, 'exit');
   // Whoever is told after its end does not hear it.
