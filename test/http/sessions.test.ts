@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
 import { rulePolicy } from '../../src/index.ts';
-import { bot, door, hostOf, notingTool, policyOf, slowTool } from '../host/kit.ts';
+import { bot, door, hostOf, notingTool, policyOf, slowTool, tool } from '../host/kit.ts';
 import { askExpert, team } from '../host/subagents/kit.ts';
 import { client, serving } from '../websocket/kit.ts';
 import { EventReader, fronting, get, isEnd, post, readUntil } from './kit.ts';
@@ -269,6 +269,54 @@ describe('sessions over plain HTTP', () => {
     const rest = await EventReader.open(`${front.url}${at('s')}/messages`, { body: { input: { kind: 'continue' } } });
     expect((await readUntil(rest, isEnd)).at(-1)).toMatchObject({ reason: 'completed' });
     expect([pay.runs.length, expert.requests.length]).toEqual([1, 2]);
+  });
+
+  test('ATK2-23 a stored session and one that is not are never taken for another, whichever was first', async () => {
+    const { host } = hostOf(bot(['first', 'second', 'third']));
+    const front = await fronting(host);
+    const open = (body: object) => post(front, '/v1/agents/bot/sessions', body);
+    const say = async (input: string) =>
+      readUntil(await EventReader.open(`${front.url}${S}/messages`, { body: { input } }), isEnd);
+    await opened(front);
+    await say('one');
+    expect((await open({ sessionId: 's', ephemeral: true })).body).toMatchObject({
+      error: { code: 'E_SESSION_EXISTS' },
+    });
+    expect((await opened(front)).status).toBe(200);
+    await say('two');
+    const { events = [] } = (await host.sessions('anna').load('s')) ?? {};
+    expect(JSON.stringify(events)).toContain('two');
+    // The reverse: it is there, and kept nowhere.
+    expect((await open({ sessionId: 'x', ephemeral: true, create: true })).status).toBe(200);
+    expect((await open({ sessionId: 'x', create: true })).body).toMatchObject({ error: { code: 'E_SESSION_EXISTS' } });
+    expect((await open({ sessionId: 'x', ephemeral: true })).status).toBe(200);
+  });
+
+  test('ATK2-25 a client gives no result for a tool of the host, also where that goes on behind its first word', async () => {
+    const kyc = tool('kyc', () => 'the bank says later', { annotations: { longRunning: true } });
+    const form = tool('form');
+    const { host } = hostOf(bot([{ calls: [['kyc', {}]] }, 'wait', { calls: [['form', {}]] }, 'done', 'known']), {
+      tools: [kyc, form],
+      policy: policyOf({ kyc: 'allow', form: 'allow' }),
+    });
+    const front = await fronting(host);
+    await opened(front);
+    const say = async (input: unknown) =>
+      readUntil(await EventReader.open(`${front.url}${S}/messages`, { body: { input } }), isEnd);
+    const callOf = (events: readonly { type: string }[]) =>
+      String((events.find(({ type }) => type === 'tool_request') as { requestId?: string } | undefined)?.requestId);
+    const result = { content: [{ type: 'text', text: 'passed' }] };
+    const first = callOf(await say('go'));
+    const given = await post(front, `${S}/respond`, { requestId: first, answer: { kind: 'result', result } });
+    expect(given.body).toMatchObject({ error: { code: 'E_WRONG_ANSWER' } });
+    const input = { kind: 'tool_result', requestId: first, result };
+    expect((await post(front, `${S}/messages`, { input })).body).toMatchObject({ error: { code: 'E_WRONG_ANSWER' } });
+    // What the host declares and nobody here runs is its client's.
+    const second = callOf(await say('and the form'));
+    const own = await post(front, `${S}/respond`, { requestId: second, answer: { kind: 'result', result } });
+    expect(own.body).toMatchObject({ status: 'settled' });
+    const log = JSON.stringify((await host.sessions('anna').load('s'))?.events);
+    expect(log.match(/passed/g)).toHaveLength(1);
   });
 
   test('HTTP-9 control: taken by a change where nobody has it, refused beside a connection that has it, taken over', async () => {

@@ -47,17 +47,19 @@ export const controlMethods: Handlers<
     if (params.retry && opensTurn(input) && (await channel.knows(streamId))) return { streamId, duplicate: true };
     const wait = opensTurn(input) ? hub.starts.enter() : undefined;
     if (wait) await wait;
+    const results = [input].flat().flatMap((item) => (isResult(item) ? [item.requestId] : []));
+    if (results.length > 0) await served.assertResults(channel.session, results);
     connection.assertCurrent();
     hub.assertTaking();
     await channel.stream(input, { ...options, streamId });
     return { streamId };
   }, true),
 
-  'session/respond': controlled(
-    async ({ session }, { requestId, answer }, { hub, principal }) =>
-      session.respond(requestId, hub.served.answer(answer as RequestAnswer, principal)),
-    true,
-  ),
+  'session/respond': controlled(async ({ session }, { requestId, answer }, { hub, principal }) => {
+    const given = hub.served.answer(answer as RequestAnswer, principal);
+    if (given.kind === 'result') await hub.served.assertResults(session, [requestId]);
+    return session.respond(requestId, given);
+  }, true),
 
   'session/steer': controlled(async ({ session }, { data }, { hub, principal }) =>
     hub.served.steer(session, data as SteerData, principal),
@@ -82,6 +84,9 @@ export const controlMethods: Handlers<
     fencingToken: connection.held(sessionId).channel.control.take(connection.controller),
   }),
 };
+
+const isResult = (item: string | SessionInput): item is Extract<SessionInput, { kind: 'tool_result' }> =>
+  typeof item !== 'string' && item.kind === 'tool_result';
 
 function opensTurn(input: string | SessionInput | SessionInput[]): boolean {
   if (typeof input === 'string') return true;

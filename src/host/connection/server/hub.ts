@@ -1,5 +1,5 @@
 import type { InitializeResult, Principal } from '../../../contracts/index.ts';
-import { CoxswainError, PROTOCOL_VERSION } from '../../../contracts/index.ts';
+import { CoxswainError, isCoxswainError, PROTOCOL_VERSION } from '../../../contracts/index.ts';
 import type { ServerLimits } from '../protocol/index.ts';
 import { Counts, Quota } from '../protocol/index.ts';
 import { Channel, StartPace } from '../stream/index.ts';
@@ -134,6 +134,9 @@ export class Hub {
     const known = await opening;
     // Idle, it has made room for another meanwhile.
     if (key !== undefined && this.#channels.get(key) !== opening) return this.hold(agent, request, who);
+    // Whoever makes one, or opens one that is not stored, is given no other one of that id.
+    if (known && (request.ephemeral || request.create) && known.options.ephemeral !== (request.ephemeral === true))
+      throw otherKind(known.session.id, known.options.ephemeral);
     const channel = known ?? (await this.#open(agent, request, who, key));
     channel.holders++;
     this.#stay(channel);
@@ -212,12 +215,28 @@ export class Hub {
     if (this.sessions.isFull(userId)) await this.#closeIdle(userId);
     this.sessions.take(userId);
     try {
+      const ephemeral = request.ephemeral === true;
+      if (ephemeral) await this.#assertNotStored(agent, request, who);
       const session = await this.served.open(agent, request, who);
-      return await Channel.open(session, { agent, userId, counts: this.counts, ...this.options });
+      return await Channel.open(session, { agent, userId, ephemeral, counts: this.counts, ...this.options });
     } catch (error) {
       this.sessions.give(userId);
       throw error;
     }
+  }
+
+  /** What is said in a session that is not stored would be said to the stored one's clients, too, and be kept nowhere. */
+  async #assertNotStored(agent: string, { sessionId, fork }: OpenSessionParams, who: Principal): Promise<void> {
+    const descriptor = this.served.agents.find(({ name }) => name === agent);
+    if (sessionId === undefined || fork || !descriptor?.capabilities.includes('resume')) return;
+    try {
+      const stored = await this.served.open(agent, { sessionId }, who);
+      await stored[Symbol.asyncDispose]();
+    } catch (error) {
+      if (isCoxswainError(error) && error.code === 'E_SESSION_NOT_FOUND') return;
+      throw error;
+    }
+    throw otherKind(sessionId, false);
   }
 
   /** Makes room: the session that has been idle for longest is opened again when it is asked for. */
@@ -257,6 +276,12 @@ export class Hub {
       this.options.warn(`session ${channel.session.id} could not be closed`, error);
     }
   }
+}
+
+function otherKind(sessionId: string, isEphemeral: boolean): CoxswainError {
+  const what = isEphemeral ? 'is open, and is not stored' : 'is stored';
+  const message = `session ${sessionId} ${what}: open another id, or none`;
+  return new CoxswainError('ALREADY_EXISTS', 'E_SESSION_EXISTS', message, { details: { sessionId } });
 }
 
 function keyOf(agent: string, userId: string, sessionId: string): string {

@@ -54,6 +54,7 @@ export function servedExecutor(options: ExecutorOptions): Served {
     answer: (answer) => answer,
     steer: (session, data) => session.steer(data),
     assertClients: () => undefined,
+    assertResults: async () => {},
     assertRemovable: async () => {},
   };
 }

@@ -2,7 +2,7 @@ import type { AgentSession } from '../../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../../contracts/index.ts';
 import { isSessionOfCall, mayBeSubagents, notApprover, whyNotOpen } from '../../../gate/index.ts';
 import { onlyOne } from '../../approvals/index.ts';
-import { goOn, HostedSession } from '../../hosted/index.ts';
+import { assertClientRuns, goOn, HostedSession } from '../../hosted/index.ts';
 import type { AgentHost } from '../../index.ts';
 import { stricterMode } from '../../terms/index.ts';
 import type { Channel } from '../stream/index.ts';
@@ -59,6 +59,10 @@ export function servedHost(
             if (caller) throw isSubagents(session.id);
           })
         : undefined,
+    assertResults: async (session, callIds) => {
+      if (!(session instanceof HostedSession)) return;
+      for (const callId of callIds) await assertClientRuns(session, callId);
+    },
     assertRemovable: async (sessionId, { id: userId }) => {
       const [agent] = host.agents;
       if (!agent || !mayBeSubagents(sessionId)) return;

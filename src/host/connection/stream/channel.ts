@@ -18,6 +18,8 @@ import { LogFollower } from './log-follower.ts';
 export interface ChannelOptions {
   agent: string;
   userId: string;
+  /** It is not stored. */
+  ephemeral: boolean;
   limits: ServerLimits;
   counts: Counts;
   warn(message: string, error?: unknown): void;
