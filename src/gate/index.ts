@@ -105,6 +105,7 @@ export {
   boundsIn,
   capResult,
   capText,
+  cleanUpdate,
   errorResult,
   fromResponse,
   MAX_RESULT_BYTES,

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import type { AgentCallContext, AgentEvent } from '../../src/contracts/index.ts';
+import type { AgentCallContext, AgentEvent, ToolCallContext } from '../../src/contracts/index.ts';
 import { defineTool, hooks } from '../../src/contracts/index.ts';
 import { allowAll } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
@@ -566,4 +566,68 @@ test('what a provider gives again is not described again; what it gives anew is'
   given[0] = provided('d');
   await offered();
   expect(described).toBeGreaterThan(twice);
+});
+
+test('ATK2-21 what a tool shows of its progress is what an update has, as JSON, and names no place in the log', async () => {
+  const odd = { toString: () => 'odd' } as Record<string, unknown>;
+  odd.self = odd;
+  async function* work() {
+    yield {
+      status: 'half',
+      progress: 0.5,
+      cursor: '9999.0',
+      seq: 9999,
+      by: 'user:boss',
+      requestId: 'other',
+      big: 1n,
+    } as never;
+    yield { content: [{ type: 'text', text: 'part' }], odd, total: Number.NaN } as never;
+    yield 'said' as never;
+    return 'done';
+  }
+  const { host } = hostOf(bot([{ calls: [['work', {}]] }, 'ok']), { tools: [tool('work', work)], policy: allowAll() });
+  const events = await say(await host.open('bot'), 'go');
+  const shown = ofType(events, 'tool_update').filter(({ status }) => status !== 'started');
+  const [request] = ofType(events, 'tool_request');
+  expect(shown).toMatchObject([
+    { status: 'half', progress: 0.5, requestId: request?.requestId },
+    { content: [{ type: 'text', text: 'part' }] },
+    { content: [{ type: 'text', text: 'said' }] },
+  ]);
+  for (const update of shown) {
+    expect(() => JSON.stringify(update)).not.toThrow();
+    for (const name of ['cursor', 'seq', 'by', 'big', 'odd', 'total', '0']) expect(update).not.toHaveProperty(name);
+  }
+});
+
+test.each([
+  [
+    'a confirmation whose payload is no JSON',
+    (_: object, c: ToolCallContext) => c.requestConfirmation({ hint: 'When?', payload: { at: new Date() } }),
+  ],
+  [
+    'a confirmation whose hint is no text',
+    (_: object, c: ToolCallContext) => c.requestConfirmation({ hint: {} as never }),
+  ],
+  [
+    'a question whose context is no JSON',
+    (_: object, c: ToolCallContext) => c.elicit?.({ message: 'x', context: { n: 1n } }),
+  ],
+  ['a question that is no text', (_: object, c: ToolCallContext) => c.elicit?.({ message: 5 as never })],
+  [
+    'a question whose form is none',
+    (_: object, c: ToolCallContext) => c.elicit?.({ message: 'x', requestedSchema: 'no' as never }),
+  ],
+])('ATK2-19 %s fails in its tool: everybody else is asked as before', async (_, ask) => {
+  const { host } = hostOf(bot([{ calls: [['pay', {}]] }, { calls: [['bad', {}]] }, 'told']), {
+    tools: [tool('bad', ask as never), notingTool('pay').tool],
+    policy: policyOf({ bad: 'allow', pay: 'ask' }),
+  });
+  await say(await host.open('bot', { userId: 'anna' }), 'go');
+  const session = await host.open('bot', { userId: 'bert' });
+  const events = await say(session, 'go');
+  expect(endOf(events).reason).toBe('completed');
+  expect(ofType(events, 'tool_response')).toMatchObject([{ isError: true }]);
+  expect((await host.approvals.list()).map(({ userId }) => userId)).toEqual(['anna']);
+  expect([await session.pending(), await host.unfinished()]).toEqual([[], []]);
 });

@@ -128,9 +128,12 @@ const ofConfirmations = ['hint', 'payload', 'expiresIn'] satisfies (keyof Confir
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for a time that is none, or a member that is not known */
 export function checkConfirmation(request: ConfirmationRequest): void {
   checkMembers(request, 'requestConfirmation', ofConfirmations);
-  const { expiresIn } = request;
-  if (expiresIn === undefined || isSeconds(expiresIn)) return;
-  const what = `requestConfirmation: expiresIn is ${expiresIn}; give seconds, above 0`;
+  const { hint, expiresIn } = request;
+  const isText = hint === undefined || typeof hint === 'string';
+  if (isText && (expiresIn === undefined || isSeconds(expiresIn))) return;
+  const what = isText
+    ? `requestConfirmation: expiresIn is ${expiresIn}; give seconds, above 0`
+    : 'requestConfirmation: hint is no text';
   throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', what);
 }
 

@@ -3,6 +3,7 @@ export type { ResultArtifacts, ResultBounds } from './bounded-result.ts';
 export { boundedResult, boundsIn } from './bounded-result.ts';
 export type { CapLimit, CapOptions } from './cap-result.ts';
 export { capResult, capText, MAX_RESULT_BYTES } from './cap-result.ts';
+export { cleanUpdate } from './clean-update.ts';
 export { errorResult, normaliseReturn, structuredReturn } from './normalise.ts';
 export type { ToolResponseFields } from './tool-response.ts';
 export { fromResponse, toResponse } from './tool-response.ts';

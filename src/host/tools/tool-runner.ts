@@ -11,10 +11,11 @@ import type {
   ToolResult,
   ToolUpdate,
 } from '../../contracts/index.ts';
-import { CoxswainError, messageOf } from '../../contracts/index.ts';
+import { CoxswainError, copyJson, messageOf } from '../../contracts/index.ts';
 import type { CallEnd, Decision, HooksBehind } from '../../gate/index.ts';
 import {
   checkConfirmation,
+  cleanUpdate,
   errorResult,
   fireHook,
   isForeign,
@@ -112,6 +113,16 @@ export async function runHostTool(call: HostCall, options: RunToolOptions, signa
   const bounding = options.bounded(call.callId, result, signal);
   const bounded = bounding instanceof Promise ? await bounding : bounding;
   return { kind: 'result', result: bounded, interim: longRunning && !bounded.isError };
+}
+
+/** Everybody whom it concerns is shown it, over connections, too. @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+function checkedQuestion(given: RunQuestion): RunQuestion {
+  const question = copyJson(given, 'elicit');
+  const { message, requestedSchema } = question ?? {};
+  const isForm = requestedSchema === undefined || (typeof requestedSchema === 'object' && requestedSchema !== null);
+  if (typeof message === 'string' && isForm) return question;
+  const what = isForm ? 'message is no text' : 'requestedSchema is no JSON Schema object';
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `elicit: ${what}`);
 }
 
 /** The host's hooks behind a handler. One that was too slow is no error that they are asked about. */
@@ -223,18 +234,19 @@ class HostToolContext implements ToolCallContext<never> {
   progress(update: ToolUpdate): void {
     // A call with a result would be shown as one that runs. What is long-running goes on behind its handler.
     if (this.signal.aborted || (this.#handler.isOver && !this.#isLongRunning)) return;
-    this.#options.progress(update);
+    this.#options.progress(cleanUpdate(update));
   }
 
   async elicit(question: RunQuestion, signal?: AbortSignal): Promise<RunReply> {
     if (this.#handler.isOver) return { action: 'cancel' };
     const signals = [this.signal, this.#handler.asking];
-    return this.#options.elicit(question, AbortSignal.any(signal ? [...signals, signal] : signals));
+    return this.#options.elicit(checkedQuestion(question), AbortSignal.any(signal ? [...signals, signal] : signals));
   }
 
   requestConfirmation(request: ConfirmationRequest): void {
     checkConfirmation(request);
-    this.asked = request;
+    // What its handler does with it later is not the question.
+    this.asked = copyJson(request, 'requestConfirmation');
   }
 
   requestCredential(): void {

@@ -8,7 +8,7 @@ import type {
   ToolUpdate,
 } from '../../contracts/index.ts';
 import { CoxswainError, copyJson } from '../../contracts/index.ts';
-import { checkConfirmation } from '../../gate/index.ts';
+import { checkConfirmation, cleanUpdate } from '../../gate/index.ts';
 import type { EventActions } from '../log/index.ts';
 import { noDelta, StateView } from '../log/index.ts';
 import type { ContextServices } from '../services/index.ts';
@@ -221,7 +221,7 @@ export class ToolContext implements AgentCallContext<never> {
   }
 
   progress(update: ToolUpdate): void {
-    if (!this.#agent.signal.aborted) this.#agent.toolUpdate(this.callId, this.withoutSecrets(update));
+    if (!this.#agent.signal.aborted) this.#agent.toolUpdate(this.callId, this.withoutSecrets(cleanUpdate(update)));
   }
 
   requestConfirmation(request: ConfirmationRequest): void {
