@@ -62,17 +62,19 @@ export function addAuditCommands(program: Command, result: { code: number }): vo
       result.code = await (await import('./commands/audit.ts')).exportEvidence(id, flags);
     });
   addStoreFlags(audit.command('verify'))
-    .description('check a stored session or an exported file; ends with 1 and names the place if something is wrong')
+    .description('check stored sessions or an exported file; ends with 1 and names the place if something is wrong')
     .argument('[id]', 'session')
+    .option('--all', 'all sessions of the app; with --user, of that user only')
     .option('--file <file>', 'check an export by itself')
     .option('--against <file>', 'the log must still hold what this export holds')
     .option('--head <seq:hash>', 'the same, against a head that verify has printed')
     .addHelpText(
       'after',
-      '\nExamples:\n  $ coxswain audit verify 01J… --against audit.jsonl\n  $ coxswain audit verify --file audit.jsonl',
+      '\nExamples:\n  $ coxswain audit verify 01J… --against audit.jsonl\n  $ coxswain audit verify --all\n  $ coxswain audit verify --file audit.jsonl',
     )
-    .action(async (id: string | undefined, flags: VerifyFlags) => {
-      result.code = await (await import('./commands/audit.ts')).verifyAudit(id, flags);
+    .action(async (id: string | undefined, flags: VerifyFlags, command: Command) => {
+      const only = command.getOptionValueSource('user') === 'default' ? {} : { only: flags.user };
+      result.code = await (await import('./commands/audit.ts')).verifyAudit(id, { ...flags, ...only });
     });
 }
 

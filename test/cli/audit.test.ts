@@ -22,7 +22,7 @@ const database = (work: (db: DatabaseSync) => void) => {
   db.close();
 };
 
-test('CASE-F1 a run is shown, exported, verified, and explained; what was touched is named', async () => {
+test('CASE-F1 NEW-P7 NEW-P8 a run is shown, exported, verified, and explained; what was touched is named', async () => {
   const policy = file('team.yaml', 'version: 1\nrules:\n  - { id: looks, tool: look, outcome: allow }\n');
   const ran = await place.run([
     'run',
@@ -40,6 +40,9 @@ test('CASE-F1 a run is shown, exported, verified, and explained; what was touche
   const shown = await audit('show', id, '--hide', 'look:/secret');
   expect(shown.stdout).toMatch(/look \{"secret":"\[redacted\]","words":"a.*b"\} {2}by \w+ for anna/);
   expect(shown.stdout).toMatch(/approved by policy, rule looks\n.*completed\n {2}hidden: \/secret\n$/s);
+  // NEW-P7: it is said that something is hidden, and how it is seen; not where nothing is.
+  expect(shown.stderr).toMatch(/^some arguments are hidden.*--reveal auditor --role auditor$/m);
+  expect((await audit('show', id)).stderr).not.toContain('hidden');
 
   const exported = await audit('export', id);
   const copy = file('audit.jsonl', exported.stdout);
@@ -57,9 +60,30 @@ test('CASE-F1 a run is shown, exported, verified, and explained; what was touche
     /^stored .*: approved by policy, rule looks\nallow by looks\n.*team\.yaml:3 \("looks"\)/s,
   );
 
+  const other = sessionIn((await place.run(['run', puppet, 'say hi', '--user', 'bob'])).stderr);
+  const verifyAll = (...args: string[]) => place.run(['audit', 'verify', '--all', ...args]);
+  expect(await verifyAll()).toMatchObject({ code: 0, stdout: expect.stringMatching(/^2 sessions, 0 failed$/m) });
+
   database((db) => db.exec("UPDATE adk_events SET custom_metadata = replace(custom_metadata, 'looks', 'leaks')"));
   const changed = await audit('verify', id);
   expect([changed.code, changed.stdout]).toEqual([1, expect.stringMatching(/^changed: event \d+ .*\nNOT OK: /)]);
+
+  // NEW-P8: which of all failed, and where; with --user, of that user only.
+  const all = await verifyAll();
+  expect([all.code, all.stdout.trim().split('\n').sort()]).toEqual([
+    1,
+    [
+      '2 sessions, 1 failed',
+      expect.stringMatching(`^anna/${id}  NOT OK: `),
+      expect.stringMatching(`^anna/${id}  changed: event \\d+ `),
+      expect.stringMatching(`^bob/${other}  ok: `),
+    ],
+  ]);
+  expect(await verifyAll('--user', 'bob')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('1 sessions, 0 failed'),
+  });
+  expect(await audit('verify', id, '--all')).toMatchObject({ code: 2, stderr: expect.stringContaining('--all') });
 });
 
 test('policies are tried on the table beside them: rules, and Cedar against the tools of a module', async () => {

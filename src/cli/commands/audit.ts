@@ -2,8 +2,8 @@ import { createReadStream } from 'node:fs';
 import { project } from '../../adapters/adk/index.ts';
 import type { AuditReport } from '../../adapters/audit/index.ts';
 import { describeReport, exportAudit, verifyExport, verifySession } from '../../adapters/audit/index.ts';
-import type { Principal } from '../../contracts/index.ts';
-import { CoxswainError, messageOf } from '../../contracts/index.ts';
+import type { Principal, SessionSummary } from '../../contracts/index.ts';
+import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
 import type { ChainHead, SessionKey } from '../../runtime/index.ts';
 import { storeRefusal } from '../../runtime/index.ts';
 import type { AuditEntry, RedactionOptions, RedactionRule } from '../../session/index.ts';
@@ -24,7 +24,14 @@ export interface VerifyFlags extends StoreFlags {
   file?: string;
   against?: string;
   head?: string;
+  all?: true;
+  /** With `all`: the user whose sessions are meant; absent: everybody's. */
+  only?: string;
 }
+
+const HIDDEN =
+  'some arguments are hidden: a policy hides them, or no policy has decided on the call. ' +
+  'To see them, name a role that may, and that you have it: --reveal auditor --role auditor';
 
 /** `coxswain audit show`: what became of each call. */
 export async function showAudit(id: string, flags: ViewerFlags): Promise<number> {
@@ -40,6 +47,9 @@ export async function showAudit(id: string, flags: ViewerFlags): Promise<number>
       process.stdout.write(flags.json ? `${JSON.stringify(entry)}\n` : `${linesOf(entry).join('\n')}\n`);
     }
     if (entries.length === 0) process.stderr.write(`session ${id} has no calls\n`);
+    if (entries.some(({ redacted }) => redacted) && !flags.json && !flags.reveal) {
+      process.stderr.write(`${HIDDEN}\n`);
+    }
     return EXIT.done;
   });
 }
@@ -54,14 +64,63 @@ export async function exportEvidence(id: string, flags: ViewerFlags): Promise<nu
   });
 }
 
-/** `coxswain audit verify`: of a stored session, or of an exported file. */
+/** `coxswain audit verify`: of a stored session, of all of them, or of an exported file. */
 export async function verifyAudit(id: string | undefined, flags: VerifyFlags): Promise<number> {
-  if ((id === undefined) === (flags.file === undefined)) throw usageError('give the id of a session, or --file');
+  const given = [id, flags.file, flags.all].filter((one) => one !== undefined);
+  if (given.length !== 1) {
+    throw usageError('give the id of a session, --all for all sessions of the app, or --file FILE for an export');
+  }
+  if (flags.all) return verifyAll(flags);
   if (flags.file !== undefined) return report(await verifyFile(flags.file, '--file'));
   const anchor = await anchorOf(flags);
   return withStore(flags, async (store) => {
     return report(await verifySession(store.sessions, keyOf(id ?? '', flags), anchor ? { anchor } : {}));
   });
+}
+
+/** Sessions that are asked of the store at a time. */
+const PAGE = 200;
+
+/** A line for each session, those that failed with what is wrong; then how many there were. */
+async function verifyAll(flags: VerifyFlags): Promise<number> {
+  if (flags.against !== undefined || flags.head !== undefined) {
+    throw usageError('--against and --head are of one session: give its id instead of --all');
+  }
+  const { app, only } = flags;
+  return withStore(flags, async (store) => {
+    let [count, failed] = [0, 0];
+    for await (const { userId, id } of sessionsOf(store, { app, ...(only === undefined ? {} : { userId: only }) })) {
+      const found = await verified(store, { app, userId, id });
+      count++;
+      if (!found.ok) failed++;
+      const lines = found.lines.map((line) => `${userId}/${id}  ${line}`);
+      for (const line of lines) process.stdout.write(`${clean(line)}\n`);
+    }
+    const words = count === 0 ? `there are no sessions in ${store.url}` : `${count} sessions, ${failed} failed`;
+    process.stdout.write(`${clean(words)}\n`);
+    return failed === 0 ? EXIT.done : EXIT.failed;
+  });
+}
+
+/** One that cannot be read keeps no other from being checked. */
+async function verified(store: Store, key: SessionKey): Promise<{ ok: boolean; lines: string[] }> {
+  try {
+    const found = await verifySession(store.sessions, key);
+    return { ok: found.ok, lines: describeReport(found) };
+  } catch (error) {
+    if (!isCoxswainError(error) || error.status === 'UNAVAILABLE') throw error;
+    return { ok: false, lines: [`NOT OK: ${error.code} ${error.message}`] };
+  }
+}
+
+async function* sessionsOf(store: Store, scope: { app: string; userId?: string }): AsyncGenerator<SessionSummary> {
+  for (let after: string | undefined; ; ) {
+    const page = await store.sessions.list(scope, after === undefined ? { limit: PAGE } : { limit: PAGE, after });
+    yield* page;
+    const last = page.at(-1);
+    if (!last || page.length < PAGE) return;
+    after = `${last.userId}/${last.id}`;
+  }
 }
 
 async function anchorOf({ against, head }: VerifyFlags): Promise<ChainHead | undefined> {
