@@ -84,6 +84,7 @@ export {
   OBLIGATIONS_OF_ASKS,
   obligationsIn,
   orApprovers,
+  PRESENT_NAMES,
   personOf,
   putAs,
   putByPolicy,
@@ -95,6 +96,7 @@ export {
   votesFor,
   whyNotApprover,
   whyNotOpen,
+  withPresentNames,
   wordsOfApprovers,
   yesesNeeded,
   yesesToEdited,
@@ -147,6 +149,7 @@ export type {
   ArgumentsSchema,
   PromisedOutput,
   ReadOutput,
+  SchemaCheck,
   ToJsonSchemaOptions,
   ValidatedArgs,
 } from './schema/index.ts';

@@ -73,8 +73,10 @@ rules:
   test('is asked with what policy was asked with then: roles, source, kind, annotations, path, mode, edited arguments', async () => {
     const { stdout } = await explain(facts(), 'look');
     expect(stdout).toContain('allow by all\n');
-    const asked = JSON.parse(stdout.slice(stdout.indexOf('asked with ') + 11));
-    expect(asked).toMatchObject({
+    expect(stdout).toMatch(
+      /asked with args \{.*\}; as ann \(clerk, boss\); agents bot; source host; kind read; mode auto_edit/,
+    );
+    expect(JSON.parse((await explain(facts(), 'look', '--json')).stdout).request).toMatchObject({
       action: 'look',
       principal: { id: 'ann', roles: ['clerk', 'boss'] },
       principalPath: ['ann', 'bot'],
@@ -94,16 +96,23 @@ rules:
       'keys.yaml',
       'version: 1\nrules:\n  - { id: key, tool: look, args: { /key: s3c }, outcome: allow }\n',
     );
-    for (const flags of [[], ['--json']]) {
-      const { stdout } = await explain(keys, 'look', ...flags);
-      expect(stdout).toContain('key');
-      expect([stdout.includes('[redacted]'), stdout.includes('s3cret')]).toEqual([true, false]);
+    // Nor in why a condition does not hold.
+    const other = file(
+      'others.yaml',
+      'version: 1\nrules:\n  - { id: key, tool: look, args: { /key: "^x" }, outcome: allow }\n',
+    );
+    for (const policy of [keys, other]) {
+      for (const flags of [[], ['--json']]) {
+        const { stdout } = await explain(policy, 'look', ...flags);
+        expect(stdout).toContain('key');
+        expect([stdout.includes('[redacted]'), stdout.includes('s3cret')]).toEqual([true, false]);
+      }
     }
   });
 
   test('flags go before what is stored, and a call that no policy was asked about says so', async () => {
     const { stdout } = await explain(facts(), 'look', '--as', 'bob', '--role', 'boss');
-    expect(stdout).toContain('principal does not fit');
+    expect(stdout).toContain('principal: "bob" is not "ann"');
     expect((await explain(facts(), 'gone')).stdout).toMatch(
       /nothing was decided\nstored: not what policy was asked with/,
     );
@@ -164,7 +173,7 @@ cases:
 test('what a policy names that is not there is told wherever the tools are known', async () => {
   const { puppet } = await import('./coxswain.ts');
   const policy = file('names.yaml', 'version: 1\nrules:\n  - { tool: [look, lok], outcome: allow }\n');
-  const line = `coxswain: ${policy}:3 names a tool that is not there: lok\n`;
+  const line = `coxswain: ${policy}:3 names a tool that is not there: lok (did you mean look?)\n`;
   const told = async (...args: string[]) => (await command(args)).stderr.includes(line);
   expect(await told('policy', 'explain', policy, 'look')).toBe(false);
   expect(await told('policy', 'explain', policy, 'look', '--agent', puppet)).toBe(true);

@@ -237,6 +237,18 @@ when { context.args has card && context.args.card has number && context.args.car
     expect((await ask(policies, { action: 'look' })).outcome).toBe('allow');
   });
 
+  test('NEW-P5 obligations may be spelt as elsewhere, and not twice', async () => {
+    const policies = (words: string) =>
+      `@outcome("ask") ${words} permit(principal, action == Action::"pay", resource);`;
+    const asked = { outcome: 'ask', approvers: { notRequester: true }, expiresIn: 60 };
+    for (const words of ['@not_requester @expires_in("60")', '@notRequester @expiresIn("60")']) {
+      const policy = await cedarPolicy({ policies: policies(words), tools });
+      expect(await policy.evaluate({ action: 'pay', args: { amount: 1 } })).toMatchObject(asked);
+    }
+    const twice = cedarPolicy({ policies: policies('@expires_in("60") @expiresIn("60")'), tools });
+    await expect(twice).rejects.toThrow('the policy says expires_in twice');
+  });
+
   test('roles are parents of the user; nobody is nobody', async () => {
     const policies = `permit(principal in Role::"ops", action, resource);
 permit(principal == User::"ann", action, resource);`;

@@ -2,10 +2,13 @@ import type { PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
 import type { ApproverRule } from '../../contracts/index.ts';
 import { policyOutcome } from '../../contracts/index.ts';
 import type { CheckedDecision } from '../../gate/index.ts';
+import { PRESENT_NAMES, withPresentNames } from '../../gate/index.ts';
 
 const known = ['id', 'outcome', 'reason', 'hint', 'roles', 'not_requester', 'quorum', 'expires_in', 'redact'];
 /** For readers of the policies: obliges to nothing. */
 const remarks = ['description'];
+/** Annotations are spelt as Cedar's own words; also as everywhere else. */
+const spellings = Object.fromEntries(Object.entries(PRESENT_NAMES).map(([snake, camel]) => [camel, snake]));
 const ofAsks = ['roles', 'not_requester', 'quorum', 'expires_in'];
 
 /**
@@ -15,7 +18,7 @@ const ofAsks = ['roles', 'not_requester', 'quorum', 'expires_in'];
  * @throws Error with a readable message for other annotations, and for values that mean nothing
  */
 export function cedarObligations({ effect, annotations = {} }: PolicyJson): CheckedDecision {
-  const given = annotations as Record<string, string | null>;
+  const given = withPresentNames(annotations, 'the policy', spellings) as Record<string, string | null>;
   // It may be a misspelt obligation, which would oblige nobody.
   const unknown = Object.keys(given).find((name) => !known.includes(name) && !remarks.includes(name));
   if (unknown !== undefined) {

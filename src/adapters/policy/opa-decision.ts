@@ -1,25 +1,11 @@
 import { isObject } from '../../base/index.ts';
 import type { PolicyDecision } from '../../contracts/index.ts';
 import { policyOutcome } from '../../contracts/index.ts';
+import { withPresentNames } from '../../gate/index.ts';
 
-/** What rules of both spellings may say, and how it is called here. */
-const members: Record<string, string> = {
-  outcome: 'outcome',
-  reason: 'reason',
-  hint: 'hint',
-  ruleId: 'ruleId',
-  rule_id: 'ruleId',
-  approvers: 'approvers',
-  expiresIn: 'expiresIn',
-  expires_in: 'expiresIn',
-  redact: 'redact',
-};
-const approverMembers: Record<string, string> = {
-  roles: 'roles',
-  notRequester: 'notRequester',
-  not_requester: 'notRequester',
-  quorum: 'quorum',
-};
+/** What rules of both spellings may say. */
+const members = ['outcome', 'reason', 'hint', 'ruleId', 'approvers', 'expiresIn', 'redact'];
+const approverMembers = ['roles', 'notRequester', 'quorum'];
 
 /**
  * A rule's result as a decision. Its values are checked by whoever asks a policy; a member that nobody knows may be
@@ -37,17 +23,9 @@ export function decisionOf(result: unknown): PolicyDecision {
   return { ...decision, outcome };
 }
 
-function renamed(
-  object: Record<string, unknown>,
-  names: Record<string, string>,
-  what: string,
-): Record<string, unknown> {
-  const found: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(object)) {
-    const name = Object.hasOwn(names, key) ? names[key] : undefined;
-    if (name === undefined) throw new Error(`${what} has an unknown member ${JSON.stringify(key)}`);
-    if (name in found) throw new Error(`${what} says ${name} twice`);
-    found[name] = value;
-  }
+function renamed(object: Record<string, unknown>, names: readonly string[], what: string): Record<string, unknown> {
+  const found = withPresentNames(object, what);
+  const unknown = Object.keys(found).find((name) => !names.includes(name));
+  if (unknown !== undefined) throw new Error(`${what} has an unknown member ${JSON.stringify(unknown)}`);
   return found;
 }

@@ -72,17 +72,47 @@ export async function explainPolicy(file: string, call: string, flags: ExplainFl
     flags.session === undefined ? undefined : await storedCall(call, flags.session, flags, overridesOf(flags, facts));
   if (stored && flags.args !== undefined) stored.request.args = argsOf(flags.args);
   const policy = await policyOf(file, flags);
-  const explanation = await explain(policy, stored?.request ?? policyCall(call, argsOf(flags.args), facts));
+  const asked = await explain(policy, stored?.request ?? policyCall(call, argsOf(flags.args), facts));
   const { entry } = stored ?? {};
-  const hidden = [...(entry?.redacted ?? []), ...(stored ? (explanation.decision.redact ?? []) : [])];
-  const request = shownRequest(explanation.request, hidden);
+  const hidden = [...(entry?.redacted ?? []), ...(stored ? (asked.decision.redact ?? []) : [])];
+  const request = shownRequest(asked.request, hidden);
+  const explanation = hidden.length > 0 ? withoutValues(asked, await explain(policy, request)) : asked;
   if (flags.json) {
     process.stdout.write(`${JSON.stringify({ ...explanation, request, ...(entry ? { stored: entry } : {}) })}\n`);
     return EXIT.done;
   }
   for (const line of [...storedLines(stored), ...describeExplanation(explanation)]) out(line);
-  out(`  asked with ${JSON.stringify(request)}`);
+  out(`  asked with ${askedLine(request)}; --json prints all of it`);
   return EXIT.done;
+}
+
+/** Why arguments did not fit would show what is hidden: it is said of what is shown instead. */
+function withoutValues(asked: Explanation, shown: Explanation): Explanation {
+  const rules = asked.rules.map((rule, place) => {
+    if (!rule.because || !('field' in rule.because) || rule.because.field !== 'args') return rule;
+    const other = shown.rules[place]?.because;
+    const isSame = other !== undefined && 'field' in other && other.field === 'args';
+    return { ...rule, because: { field: rule.because.field, why: isSame ? other.why : 'args: do not fit (hidden)' } };
+  });
+  return { ...asked, rules };
+}
+
+function askedLine({ args, principal, context = {} }: PolicyRequest): string {
+  const { resource, agentPath = [], permissionMode, session } = context;
+  const roles = principal?.roles?.length ? ` (${principal.roles.join(', ')})` : '';
+  const { annotations = {}, source, kind, digest } = resource ?? {};
+  const parts: [name: string, value: string | undefined][] = [
+    ['args', JSON.stringify(args ?? {})],
+    ['as', principal && `${principal.id}${roles}`],
+    ['agents', agentPath.join('/')],
+    ['source', source],
+    ['kind', kind],
+    ['mode', permissionMode],
+    ['annotations', Object.keys(annotations).length > 0 ? JSON.stringify(annotations) : undefined],
+    ['digest', digest],
+    ['session', session?.id === 'case' ? undefined : session?.id],
+  ];
+  return parts.flatMap(([name, value]) => (value ? [`${name} ${value}`] : [])).join('; ');
 }
 
 const out = (line: string) => process.stdout.write(`${clean(line)}\n`);

@@ -29,7 +29,9 @@ export {
   MAX_EXPIRES_IN,
   OBLIGATIONS_OF_ASKS,
   obligationsIn,
+  PRESENT_NAMES,
   sooner,
+  withPresentNames,
 } from './obligations.ts';
 export type { HeldQuestion, Question, QuestionState } from './terms.ts';
 export {

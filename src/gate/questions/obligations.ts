@@ -7,6 +7,31 @@ import type { PolicyDecision } from '../../contracts/index.ts';
 /** Seconds; some three hundred years. Beyond it a time cannot be told. */
 export const MAX_EXPIRES_IN = 1e10;
 
+/** How policy languages spell them, and how they are called here. */
+export const PRESENT_NAMES: Readonly<Record<string, string>> = {
+  expires_in: 'expiresIn',
+  not_requester: 'notRequester',
+  rule_id: 'ruleId',
+};
+
+/**
+ * The members of a rule or decision by their present names; each may be spelt both ways.
+ * @throws Error for a member that is there in both spellings
+ */
+export function withPresentNames(
+  object: Readonly<Record<string, unknown>>,
+  what: string,
+  names = PRESENT_NAMES,
+): Record<string, unknown> {
+  const found: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(object)) {
+    const name = (Object.hasOwn(names, key) ? names[key] : undefined) ?? key;
+    if (Object.hasOwn(found, name)) throw new Error(`${what} says ${name} twice`);
+    found[name] = value;
+  }
+  return found;
+}
+
 /** Those that mean something where a person is asked, and nowhere else. */
 export const OBLIGATIONS_OF_ASKS = ['approvers', 'expiresIn'] as const;
 

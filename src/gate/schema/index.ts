@@ -6,4 +6,5 @@ export type { ToJsonSchemaOptions } from './schema.ts';
 export { describeTool, toJsonSchema } from './schema.ts';
 export type { ArgumentsSchema, ValidatedArgs } from './validate.ts';
 export { validateArgs, validatedInTime } from './validate.ts';
+export type { SchemaCheck } from './validator.ts';
 export { compilePredicate, compileSchema, ensureValidator, fitsSchema } from './validator.ts';

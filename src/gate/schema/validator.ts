@@ -210,7 +210,7 @@ function boundedCheck(schema: JsonSchema): SchemaCheck {
       spend(steps * STEPS_OF_KEYWORD);
       return validate(value) === true;
     });
-  return Object.defineProperty(check, 'errors', { get: () => used.errors ?? [] }) as unknown as SchemaCheck;
+  return withErrors(check, () => used);
 }
 
 /** Nothing is begun where nothing is left, or where a value is nested without end. */
@@ -271,7 +271,7 @@ const forPredicates: Shared = {
  * @throws CoxswainError `INVALID_ARGUMENT / E_SCHEMA` for a schema that is none or too large, that has unknown keywords,
  *   a pattern with references to its groups, or `format`, which is not checked
  */
-export function compilePredicate(schema: JsonSchema): (value: unknown) => boolean {
+export function compilePredicate(schema: JsonSchema): SchemaCheck {
   const effort = effortOf(schema);
   walkSchema(schema, (node) => {
     if (node.format !== undefined) {
@@ -279,11 +279,16 @@ export function compilePredicate(schema: JsonSchema): (value: unknown) => boolea
     }
   });
   const validate = compileWith(forPredicates, schema);
-  return (value) =>
+  const check = (value: unknown) =>
     bounded(value, () => {
       const steps = effort.of(value, ROUGHLY);
       if (isTooMuch(steps, value)) throw new Undecided('testing a condition would take too long');
       spend(steps);
       return validate(value) === true;
     });
+  return withErrors(check, () => validate);
+}
+
+function withErrors(check: (value: unknown) => boolean, used: () => ValidateFunction): SchemaCheck {
+  return Object.defineProperty(check, 'errors', { get: () => used().errors ?? [] }) as unknown as SchemaCheck;
 }

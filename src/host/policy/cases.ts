@@ -6,6 +6,8 @@ import { evaluatePolicy, requestOf } from '../../gate/index.ts';
 import type { Check } from '../../session/index.ts';
 import { checkIs, checkOptions, having, text as isText, listOf, object } from '../../session/index.ts';
 import { underMode } from './presets.ts';
+import { faultOfAnnotations } from './rule.ts';
+import { presentCase } from './spelling.ts';
 import { YamlFile } from './yaml-file.ts';
 
 /** A call that a policy is tried on, and what must become of it. */
@@ -69,8 +71,9 @@ export async function loadPolicyCases(text: string, options: { file?: string } =
   return cases.map((value, index) => readCase(value, index, yaml));
 }
 
-function readCase(value: unknown, index: number, yaml: YamlFile): PolicyCase {
+function readCase(written: unknown, index: number, yaml: YamlFile): PolicyCase {
   const path = ['cases', index];
+  const value = presentCase(written, (fault) => yaml.fault(path, fault));
   if (!isObject(value)) throw yaml.fault(path, 'a case is an object with call and expect');
   yaml.onlyKnown(value, members, path);
   const { name, call, args = {}, expect } = value;
@@ -103,6 +106,8 @@ function readRequest(
   if (annotations !== undefined && !isObject(annotations)) {
     throw yaml.fault([...path, 'annotations'], '"annotations" must be an object');
   }
+  const misspelt = annotations && faultOfAnnotations(annotations);
+  if (misspelt !== undefined) throw yaml.fault([...path, 'annotations'], `"annotations" ${misspelt}`);
   if (roles !== undefined && as === undefined)
     throw yaml.fault([...path, 'roles'], '"roles" are of somebody: give "as"');
   return policyCall(call, args, {

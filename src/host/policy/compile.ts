@@ -43,8 +43,8 @@ export interface CompiledRule {
   fitsArgs(request: PolicyRequest): boolean;
   /** Not only because a condition cannot be told, or says nothing of such arguments. */
   fitsSurely(request: PolicyRequest): boolean;
-  /** The first member whose condition does not hold. */
-  misfit(request: PolicyRequest): keyof PolicyRule | undefined;
+  /** The first member whose condition does not hold, and why. */
+  misfit(request: PolicyRequest): { field: keyof PolicyRule; why: string } | undefined;
   /** Applies wherever the other one does, as far as conditions go. May say no where the answer is yes. */
   isWiderThan(other: CompiledRule): boolean;
   /** As it was written. */
@@ -59,11 +59,13 @@ export interface RulePlace {
   index: number;
   /** Where it was read from: `file:line`. */
   source?: string | undefined;
+  /** How the list is called that it is in, where it is not a tier's. */
+  list?: string | undefined;
 }
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_POLICY_RULE`; `details` has tier, index and field */
 export function compileRule(input: unknown, place: RulePlace, trustAnnotations: boolean): CompiledRule {
-  const fault = guarded(`rule ${place.tier}[${place.index}]`, () => faultOfRule(input));
+  const fault = guarded(`rule ${place.list ?? place.tier}[${place.index}]`, () => faultOfRule(input));
   if (fault) throw ruleError(place, input, fault.field, fault.fault);
   const rule = copyRule(input as PolicyRule, place);
   const { outcome } = rule;
@@ -88,7 +90,10 @@ export function compileRule(input: unknown, place: RulePlace, trustAnnotations: 
     fitsCall: allOf(ofCall),
     fitsArgs: ofArgs ? (request) => ofArgs.holds(request) : () => true,
     fitsSurely: mayDoubt ? surely(rule, trustAnnotations) : () => true,
-    misfit: (request) => all.find((condition) => !condition.holds(request))?.field,
+    misfit(request) {
+      const failed = all.find((condition) => !condition.holds(request));
+      return failed && { field: failed.field, why: `${failed.field}${failed.why(request)}` };
+    },
     rule,
     // What cannot be known fits a rule that restricts and does not fit one that allows: those are not compared.
     isWiderThan: (other) =>
@@ -107,21 +112,21 @@ function copyRule(rule: PolicyRule, place: RulePlace): PolicyRule {
   }
 }
 
-export function ruleError({ tier, index }: RulePlace, rule: unknown, field: string | undefined, fault: string) {
+export function ruleError(place: RulePlace, rule: unknown, field: string | undefined, fault: string) {
+  const { tier, index, list } = place;
   const id = isObject(rule) && typeof rule.id === 'string' ? rule.id : undefined;
   const what = field === undefined ? fault : `"${field}" ${fault}`;
-  const details = { tier, index, ...(id !== undefined && { id }), ...(field !== undefined && { field }) };
-  return new CoxswainError('INVALID_ARGUMENT', 'E_POLICY_RULE', `${labelOf({ tier, index }, { id })}: ${what}`, {
-    details,
-  });
+  const details = { tier, index, fault: what, ...(id !== undefined && { id }), ...(field !== undefined && { field }) };
+  const label = labelOf({ tier, index, list }, { id });
+  return new CoxswainError('INVALID_ARGUMENT', 'E_POLICY_RULE', `${label}: ${what}`, { details });
 }
 
 export const isRuleError = (error: unknown): error is CoxswainError =>
   isCoxswainError(error) && error.code === 'E_POLICY_RULE';
 
-function labelOf({ tier, index, source }: RulePlace, { id }: { id?: string | undefined }): string {
+function labelOf({ tier, index, source, list = tier }: RulePlace, { id }: { id?: string | undefined }): string {
   const name = id === undefined ? '' : ` ("${id}")`;
-  return source === undefined ? `rule ${index}${name} of tier ${tier}` : `${source}${name}`;
+  return `${source ?? `${list}[${index}]`}${name}`;
 }
 
 /** Most rules have one condition or none; a policy may try a thousand of them for one call. */

@@ -9,9 +9,12 @@ export interface ExplainedRule {
   rule: string;
   id?: string;
   outcome: PolicyOutcome;
-  /** It spoke for its tier; otherwise `because` says which member did not fit, or that an earlier rule spoke. */
+  /**
+   * It decided for its tier; otherwise `because` says which condition did not hold and why (`args /eur: 50 is below
+   * minimum 100`), or that an earlier rule decided.
+   */
   spoke: boolean;
-  because?: { field: keyof PolicyRule } | { after: string };
+  because?: { field: keyof PolicyRule; why: string } | { after: string };
 }
 
 /** Why a policy of rules says what it says. */
@@ -30,9 +33,10 @@ export interface Explanation {
 /** In lines, for people. */
 export function describeExplanation({ decision, rules, byDefault, mode }: Explanation): string[] {
   const { outcome, ruleId, reason, hint } = decision;
+  const unnamed = rules.find(({ tier, id, spoke }) => spoke && id === undefined && ruleId?.startsWith(`${tier}[`));
   const words = [
     outcome,
-    ...(ruleId === undefined ? [] : [`by ${ruleId}`]),
+    ...(ruleId === undefined ? [] : [`by ${unnamed?.rule ?? ruleId}`]),
     ...(byDefault ? ['(no rule speaks about this call)'] : []),
     ...(mode ? [`(mode ${mode.name}; otherwise ${mode.without.outcome})`] : []),
     ...(reason === undefined || (byDefault && !mode) ? [] : [`: ${reason}`]),
@@ -47,5 +51,5 @@ function describeRule({ rule, outcome, spoke, because }: ExplainedRule): string 
   const what = `${rule} (${outcome})`;
   if (spoke) return `  + ${what} applies`;
   if (because && 'after' in because) return `  - ${what} is not reached: ${because.after} comes first`;
-  return `  - ${what} does not apply: ${because?.field ?? 'it'} does not fit`;
+  return `  - ${what} does not apply: ${because?.why ?? 'an earlier rule may apply'}`;
 }

@@ -1,5 +1,5 @@
-import { isObject } from '../../base/index.ts';
-import type { ApproverRule, PolicyOutcome } from '../../contracts/index.ts';
+import { isObject, nearest } from '../../base/index.ts';
+import type { ApproverRule, PolicyOutcome, ToolAnnotations } from '../../contracts/index.ts';
 import { policyOutcome } from '../../contracts/index.ts';
 
 import { MAX_EXPIRES_IN, OBLIGATIONS_OF_ASKS } from '../../gate/index.ts';
@@ -109,7 +109,9 @@ const fields: Record<keyof PolicyRule, Check> = {
   annotations: (value) => {
     const isFlat =
       isObject(value) && Object.values(value).every((v) => ['boolean', 'string', 'number'].includes(typeof v));
-    return isFlat && Object.keys(value).length > 0 ? undefined : 'must be an object of plain values, not empty';
+    return isFlat && Object.keys(value).length > 0
+      ? faultOfAnnotations(value)
+      : 'must be an object of plain values, not empty';
   },
   mode: (value) => {
     const fault = strings(value);
@@ -134,6 +136,26 @@ const fields: Record<keyof PolicyRule, Check> = {
   priority: (value) => (typeof value === 'number' && Number.isFinite(value) ? undefined : 'must be a number'),
   overridable: (value) => (typeof value === 'boolean' ? undefined : 'must be true or false'),
 };
+
+const known: readonly (keyof ToolAnnotations)[] = [
+  'readOnly',
+  'destructive',
+  'idempotent',
+  'longRunning',
+  'exclusive',
+  'after',
+  'category',
+];
+
+/** Tools may have annotations of their own; one that is nearly a known one, or MCP's word for it, would never match. */
+export function faultOfAnnotations(annotations: Record<string, unknown>): string | undefined {
+  for (const name of Object.keys(annotations)) {
+    if ((known as readonly string[]).includes(name)) continue;
+    const meant = nearest(name.replace(/_?hint$/i, ''), known);
+    if (meant !== undefined) return `has an unknown key "${name}"; did you mean ${meant}?`;
+  }
+  return undefined;
+}
 
 function faultOfApprovers(value: unknown): string | undefined {
   if (!isObject(value)) return 'must be an object';

@@ -1,3 +1,4 @@
+import { nearest } from '../../base/index.ts';
 import type {
   PolicyDecision,
   PolicyEvaluator,
@@ -62,13 +63,16 @@ export interface RulePolicy extends PolicyEvaluator {
   explain(request: PolicyRequest): Promise<Explanation>;
   /** Rules that can never apply or never change anything, a line each. */
   readonly warnings: readonly string[];
-  /** What rules name that is not there, where these are all tools: a line for each name, pattern and kind. */
+  /**
+   * What rules name that is not there, where these are all tools: a line for each name, pattern and kind. A rule that
+   * denies or asks may name tools that are not there; only what is nearly the name of a tool is a line then.
+   */
   warningsFor(tools: readonly Pick<ToolDescriptor, 'name' | 'kind'>[]): string[];
 }
 
 /**
  * A policy of rules. A plain list is the `org` tier.
- * @throws CoxswainError `INVALID_ARGUMENT / E_POLICY_RULE` naming tier, place or id, and member
+ * @throws CoxswainError `INVALID_ARGUMENT / E_POLICY_RULE` naming list or tier, place or id, and member
  * @example
  * ```ts
  * import { rulePolicy } from 'coxswain';
@@ -82,13 +86,15 @@ export interface RulePolicy extends PolicyEvaluator {
  */
 export function rulePolicy(rules: readonly PolicyRule[] | TieredRules, options: RulePolicyOptions = {}): RulePolicy {
   checkOptions<RulePolicyOptions>(options, 'rulePolicy: options', optionsShape);
+  const list = isList(rules) ? 'rules' : undefined;
   const tiered = isList(rules) ? { org: rules } : checkTiers(rules);
   const tiers = POLICY_TIERS.map((tier) => {
     const ids = new Set<string>();
     const compiled = (tiered[tier] ?? []).map((rule, index) => {
-      const result = compileRule(rule, placeOf(tier, index, options), options.trustAnnotations ?? false);
+      const place = { ...placeOf(tier, index, options), list };
+      const result = compileRule(rule, place, options.trustAnnotations ?? false);
       if (result.id !== undefined && ids.has(result.id)) {
-        throw ruleError({ tier, index }, rule, 'id', 'is taken by an earlier rule of this tier');
+        throw ruleError(place, rule, 'id', 'is taken by an earlier rule');
       }
       if (result.id !== undefined) ids.add(result.id);
       return result;
@@ -236,8 +242,12 @@ function unknownIn({ rule, label }: CompiledRule, tools: readonly Pick<ToolDescr
     const glob = compileGlob(pattern);
     const found = tools.filter(({ name }) => glob.test(name));
     for (const tool of found) matched.add(tool);
-    if (found.length === 0 && !standardTools.has(pattern))
-      lines.push(`${label} names a tool that is not there: ${pattern}`);
+    if (found.length > 0 || standardTools.has(pattern)) continue;
+    // A rule that restricts may well name what is not there yet, but hardly what is misspelt.
+    const meant = glob.wild.length > 0 ? undefined : nearestName(pattern, tools);
+    if (rule.outcome !== 'allow' && meant === undefined) continue;
+    const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+    lines.push(`${label} names a tool that is not there: ${pattern}${hint}`);
   }
   for (const kind of asList(rule.kind ?? [])) {
     const isThere = [...matched].some((tool) => tool.kind === kind);
@@ -246,14 +256,20 @@ function unknownIn({ rule, label }: CompiledRule, tools: readonly Pick<ToolDescr
   return lines;
 }
 
+const nearestName = (name: string, tools: readonly Pick<ToolDescriptor, 'name'>[]): string | undefined =>
+  nearest(
+    name,
+    tools.map((tool) => tool.name),
+  );
+
 function explained(tier: TierRules, request: PolicyRequest): ExplainedRule[] {
   const speaker = tier.first(request);
   let isAfter = false;
   return tier.of(request.action).map((rule) => {
     const { id, label, decision } = rule;
     const spoke = rule === speaker;
-    const field = isAfter || spoke ? undefined : rule.misfit(request);
-    const because = field ? { field } : isAfter && speaker ? { after: speaker.label } : undefined;
+    const failed = isAfter || spoke ? undefined : rule.misfit(request);
+    const because = failed ?? (isAfter && speaker ? { after: speaker.label } : undefined);
     isAfter ||= spoke;
     return {
       tier: rule.tier,

@@ -9,6 +9,7 @@ import type { PolicyRule, PolicyTier } from './rule.ts';
 import { POLICY_TIERS } from './rule.ts';
 import type { RulePolicy, RulePolicyOptions } from './rules.ts';
 import { rulePolicy } from './rules.ts';
+import { presentRule, speltIn } from './spelling.ts';
 import { YamlFile } from './yaml-file.ts';
 
 export interface LoadPolicyOptions extends Omit<RulePolicyOptions, 'defaultOutcome'> {
@@ -52,9 +53,22 @@ export async function loadPolicy(text: string, options: LoadPolicyOptions = {}):
     });
   } catch (error) {
     if (!isRuleError(error)) throw yaml.fault([], messageOf(error), error);
-    const { tier, index, field } = error.details as { tier: string; index: number; field?: string };
-    throw yaml.fault([...path(tier, index), ...(field === undefined ? [] : [field])], messageOf(error), error);
+    const { tier, index, field, id, fault } = error.details as unknown as RuleFault;
+    const name = id === undefined ? '' : `rule "${id}": `;
+    throw yaml.fault(
+      [...path(tier, index), ...(field === undefined ? [] : [speltIn(content.written[tier]?.[index], field)])],
+      `${name}${fault}`,
+      error,
+    );
   }
+}
+
+interface RuleFault {
+  tier: PolicyTier;
+  index: number;
+  field?: string;
+  id?: string;
+  fault: string;
 }
 
 const loadShape: Shape<LoadPolicyOptions> = {
@@ -67,6 +81,8 @@ const loadShape: Shape<LoadPolicyOptions> = {
 interface PolicyFile {
   tiers: Partial<Record<PolicyTier, PolicyRule[]>>;
   outcome?: PolicyOutcome;
+  /** As the file spells them. */
+  written: Readonly<Record<string, readonly unknown[] | undefined>>;
   /** One list, the org tier's. */
   isFlat: boolean;
 }
@@ -87,11 +103,19 @@ function parse(content: unknown, yaml: YamlFile): PolicyFile {
       ? yaml.fault(['rules'], '"rules" must be a list')
       : yaml.fault(['tiers', tier], `"${tier}" must be a list of rules`);
   }
-  // What the lists hold is checked rule by rule.
-  const checked = tiers as Partial<Record<PolicyTier, PolicyRule[]>>;
   const isFlat = content.tiers === undefined;
-  if (content.default === undefined) return { tiers: checked, isFlat };
+  // What the lists hold is checked rule by rule.
+  const checked = Object.fromEntries(
+    Object.entries(tiers).map(([tier, rules]) => [
+      tier,
+      (rules as unknown[]).map((rule, index) =>
+        presentRule(rule, (fault) => yaml.fault([...(isFlat ? ['rules'] : ['tiers', tier]), index], fault)),
+      ),
+    ]),
+  ) as Partial<Record<PolicyTier, PolicyRule[]>>;
+  const written = tiers as PolicyFile['written'];
+  if (content.default === undefined) return { tiers: checked, written, isFlat };
   const outcome = policyOutcome(content.default);
   if (outcome === undefined) throw yaml.fault(['default'], '"default" must be allow, deny or ask');
-  return { tiers: checked, outcome, isFlat };
+  return { tiers: checked, written, outcome, isFlat };
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { PolicyRequest } from '../../../src/contracts/index.ts';
 import type { PolicyRule } from '../../../src/host/index.ts';
-import { describeExplanation, loadPolicy, policyCall, rulePolicy } from '../../../src/host/index.ts';
+import { describeExplanation, loadPolicy, loadPolicyCases, policyCall, rulePolicy } from '../../../src/host/index.ts';
 
 const file = `version: 1
 tiers:
@@ -24,9 +24,9 @@ describe('an explanation', () => {
     const explanation = await policy.explain(policyCall('pay', { eur: 50 }, { as: 'ann', roles: ['boss'] }));
     expect(explanation.decision).toMatchObject({ outcome: 'deny', reason: 'Too much.' });
     expect(describeExplanation(explanation)).toEqual([
-      'deny by org[3]: Too much.',
-      '  - team.yaml:5 ("clerks") (ask) does not apply: role does not fit',
-      '  - team.yaml:9 ("small") (allow) does not apply: args does not fit',
+      'deny by team.yaml:10: Too much.',
+      '  - team.yaml:5 ("clerks") (ask) does not apply: role: ["boss"] is not "clerk"',
+      '  - team.yaml:9 ("small") (allow) does not apply: args /eur: 50 is above maximum 10',
       '  + team.yaml:10 (deny) applies',
     ]);
     const asked = await policy.explain(policyCall('pay', { eur: 5 }, { roles: ['clerk'], as: 'bob' }));
@@ -36,6 +36,49 @@ describe('an explanation', () => {
     expect(describeExplanation(await policy.explain(policyCall('look', {})))).toEqual([
       'ask (no rule speaks about this call)',
     ]);
+  });
+
+  test('NEW-P4 each condition that does not hold is named with what was there and what is wanted', async () => {
+    const why = async (rule: Omit<PolicyRule, 'tool' | 'outcome'>, args: Record<string, unknown>, facts: Facts = {}) =>
+      (
+        await rulePolicy([{ tool: 'pay', outcome: 'allow', ...rule }]).explain(policyCall('pay', args, facts))
+      ).rules.map(({ because }) => because && 'why' in because && because.why)[0];
+    const eur = (schema: unknown) => ({ args: { '/eur': schema } });
+    expect(await why(eur({ minimum: 100 }), { eur: 50 })).toBe('args /eur: 50 is below minimum 100');
+    expect(await why(eur({ minimum: 100 }), { eur: '150' })).toBe('args /eur: "150" is not of type number');
+    expect(await why(eur({ minimum: 100 }), {})).toBe('args /eur: is absent');
+    expect(await why(eur({ properties: { by: { enum: ['a', 'b'] } } }), { eur: { by: 'c' } })).toBe(
+      'args /eur/by: "c" is not "a" or "b"',
+    );
+    expect(await why(eur({ anyOf: [{ minimum: 5 }, { const: 1 }] }), { eur: 2 })).toBe(
+      'args /eur: 2 fits nothing under "anyOf"',
+    );
+    expect(await why({ args: { '/to': '@example' } }, { to: 'x@y' })).toBe('args /to: "x@y" does not match @example');
+    expect(await why({ args: { '/to': 'x' } }, { to: {} })).toMatch(/^args \/to: cannot be tested/);
+    expect(await why({ args: { required: ['to'] } }, {})).toBe('args /to: is absent');
+    expect(await why({ annotations: { readOnly: true } }, {})).toBe('annotations readOnly: is absent, must be true');
+    expect(await why({ annotations: { readOnly: true } }, {}, { source: 'mcp:a' })).toMatch(/third-party/);
+    expect(await why({ mode: ['plan', 'default'] }, {}, { mode: 'yolo' })).toBe(
+      'mode: "yolo" is not "plan" or "default"',
+    );
+    expect(await why({ kind: 'read' }, {})).toBe('kind: is absent, must be "read"');
+    expect(await why({ source: 'mcp:*' }, {})).toBe('source: "host" is not "mcp:*"');
+    expect(await why({ agent: 'lead/*' }, {}, { agents: ['a', 'b'] })).toBe('agent: "a/b" is not "lead/*"');
+    expect(await why({ principal: 'ann' }, {})).toBe('principal: is absent, must be "ann"');
+  });
+
+  test.each([
+    ['readonly', 'readOnly'],
+    ['read_only', 'readOnly'],
+    ['readOnlyHint', 'readOnly'],
+    ['destructve', 'destructive'],
+  ])('NEW-P4 annotations: %s is refused in rules and cases, with the right key', async (wrong, right) => {
+    const message = `"annotations" has an unknown key "${wrong}"; did you mean ${right}?`;
+    const rules = `version: 1\nrules:\n  - { tool: x, annotations: { ${wrong}: true }, outcome: allow }\n`;
+    await expect(loadPolicy(rules, { file: 'team.yaml' })).rejects.toThrow(`team.yaml:3: ${message}`);
+    const cases = `version: 1\ncases:\n  - { call: x, annotations: { ${wrong}: true }, expect: allow }\n`;
+    await expect(loadPolicyCases(cases, { file: 'team.cases.yaml' })).rejects.toThrow(`team.cases.yaml:3: ${message}`);
+    expect(rulePolicy([{ tool: 'x', annotations: { team: 'a' }, outcome: 'allow' }]).warnings).toEqual([]);
   });
 
   test('warnings name file and line, also of a rule that a higher tier leaves nothing to', async () => {
@@ -160,7 +203,7 @@ describe('many rules', () => {
 
 describe('warnings', () => {
   const warned = (...rules: PolicyRule[]) => rulePolicy(rules).warnings;
-  const first = 'rule 0 of tier org';
+  const first = 'rules[0]';
 
   test.each<[string, Partial<PolicyRule>, Partial<PolicyRule>]>([
     ['a broader glob', { tool: 'read_*' }, { tool: 'read_file' }],
@@ -183,7 +226,7 @@ describe('warnings', () => {
       { tool: 't', outcome: 'deny' as const, ...wide },
       { tool: 't', outcome: 'allow' as const, ...narrow },
     ];
-    expect(warned(deny, allow)).toEqual([`rule 1 of tier org can never apply: ${first} comes first and covers it`]);
+    expect(warned(deny, allow)).toEqual([`rules[1] can never apply: ${first} comes first and covers it`]);
     if (wide.priority === undefined) expect(warned(allow, deny)).toEqual([]);
   });
 
@@ -193,7 +236,7 @@ describe('warnings', () => {
       { tool: 'b*', outcome: 'deny' as const },
     ];
     expect(warned(a, b, { tool: ['a', 'bc'], outcome: 'allow' })).toEqual([
-      'rule 2 of tier org can never apply: rule 0 of tier org and rule 1 of tier org come first and cover it',
+      'rules[2] can never apply: rules[0] and rules[1] come first and cover it',
     ]);
     expect(warned(a, { ...b, role: 'x' }, { tool: ['a', 'bc'], outcome: 'allow' })).toEqual([]);
   });
@@ -266,7 +309,7 @@ describe('warnings', () => {
       (_, n): PolicyRule => ({ tool: `t${n}_*`, kind: 'edit', outcome: 'deny' }),
     );
     expect(warned(...rules, { tool: 't19999_x', kind: 'edit', outcome: 'allow' })).toEqual([
-      'rule 20000 of tier org can never apply: rule 19999 of tier org comes first and covers it',
+      'rules[20000] can never apply: rules[19999] comes first and covers it',
     ]);
   });
 
@@ -277,7 +320,7 @@ describe('warnings', () => {
         fc.array(request, { minLength: 5, maxLength: 20 }),
         (rules, requests) => {
           const policy = rulePolicy(rules);
-          const silent = policy.warnings.map((line) => /^rule (\d+) /.exec(line)?.[1]);
+          const silent = policy.warnings.map((line) => /^rules\[(\d+)\] /.exec(line)?.[1]);
           for (const asked of requests) {
             const { ruleId } = policy.evaluate(asked) as { ruleId?: string };
             expect(silent.map((place) => `org[${place}]`)).not.toContain(ruleId);
@@ -291,13 +334,21 @@ describe('warnings', () => {
   test('of names, patterns and kinds that are not there, where the tools are known', async () => {
     const tools = [{ name: 'read_file', kind: 'read' }, { name: 'pay' }];
     const policy = await loadPolicy(
-      'version: 1\nrules:\n  - { tool: [pay, pya], outcome: ask }\n  - { tool: "wipe_*", outcome: deny }\n  - { id: k, tool: "*", kind: [read, wirte], outcome: ask }\n  - { tool: transfer_to_agent, outcome: allow }\n',
+      'version: 1\nrules:\n  - { tool: [pay, raed_file], outcome: ask }\n  - { tool: "wipe_*", outcome: deny }\n  - { id: k, tool: "*", kind: [read, wirte], outcome: ask }\n  - { tool: transfer_to_agent, outcome: allow }\n',
       { file: 'team.yaml' },
     );
     expect(policy.warningsFor(tools)).toEqual([
-      'team.yaml:3 names a tool that is not there: pya',
-      'team.yaml:4 names a tool that is not there: wipe_*',
+      'team.yaml:3 names a tool that is not there: raed_file (did you mean read_file?)',
       'team.yaml:5 ("k") names a kind that none of its tools is of: wirte',
     ]);
+  });
+
+  test('NEW-P6 a rule that restricts may name what is not there; one that allows, and a near miss, are warned about', () => {
+    const named = (outcome: PolicyRule['outcome'], tool: string) =>
+      rulePolicy([{ tool, outcome }]).warningsFor([{ name: 'pay' }]).length;
+    for (const restricts of ['deny', 'ask'] as const) {
+      expect([named(restricts, 'drop_*'), named(restricts, 'drop_table'), named(restricts, 'Pay')]).toEqual([0, 0, 1]);
+    }
+    expect([named('allow', 'drop_*'), named('allow', 'drop_table'), named('allow', 'p*')]).toEqual([1, 1, 0]);
   });
 });

@@ -242,16 +242,12 @@ describe('excluded tools', () => {
 
 describe('bad rules are refused at once', () => {
   test.each<[string, unknown, RegExp]>([
-    ['not an object', 'deny', /rule 0 of tier org: is not an object/],
+    ['not an object', 'deny', /^rules\[0\]: is not an object/],
     ['no tool', { outcome: 'deny' }, /"tool" is missing/],
     ['an empty list', { tool: [], outcome: 'deny' }, /"tool" must be/],
     ['no outcome', { tool: 'x' }, /"outcome" is missing/],
     ['an unknown outcome', { tool: 'x', outcome: 'permit' }, /"outcome" must be allow, deny or ask/],
-    [
-      'an unknown member',
-      { id: 'r', tool: 'x', outcome: 'deny', rol: 'a' },
-      /rule 0 \("r"\) of tier org: "rol" is unknown/,
-    ],
+    ['an unknown member', { id: 'r', tool: 'x', outcome: 'deny', rol: 'a' }, /^rules\[0\] \("r"\): "rol" is unknown/],
     ['a bad pattern', { tool: 'x', outcome: 'deny', args: { '/a': '(' } }, /"args" "\/a": Invalid regular expression/],
     ['a bad schema', { tool: 'x', outcome: 'deny', args: { type: 'nonsense' } }, /"args" .*schema/],
     ['a misspelt keyword', { tool: 'x', outcome: 'allow', args: { '/a': { patern: 'x' } } }, /unknown keyword/],
@@ -270,7 +266,8 @@ describe('bad rules are refused at once', () => {
 
   test('the place is there for programs', () => {
     const rules = { user: [{ tool: 'a', outcome: allow }, { id: 'b', tool: 'a', outcome: 'no' } as never] };
-    const details = { tier: 'user', index: 1, id: 'b', field: 'outcome' };
+    const fault = '"outcome" must be allow, deny or ask';
+    const details = { tier: 'user', index: 1, id: 'b', field: 'outcome', fault };
     expect(() => rulePolicy(rules)).toThrow(expect.objectContaining({ details }));
   });
 
@@ -349,7 +346,7 @@ describe('warnings', () => {
       { tool: 'x', outcome: deny },
     ];
     expect(rulePolicy(rules).warnings).toEqual([
-      'rule 1 of tier org can never apply: rule 0 ("wide") of tier org comes first and covers it',
+      'rules[1] can never apply: rules[0] ("wide") comes first and covers it',
     ]);
   });
 });
@@ -394,7 +391,7 @@ describe('ATT-B4 conditions on where a tool comes from, and on what it is', () =
     const policy = rulePolicy(rules);
     const { rules: tried } = await policy.explain(of({ source: 'host', digest: 'd3' }, 'send'));
     expect(tried.map(({ id, because }) => [id, because])).toEqual([
-      ['no', { field: 'source' }],
+      ['no', { field: 'source', why: `source: "host" is not "mcp:evil"` }],
       ['mail', undefined],
       ['pinned', { after: expect.stringContaining('mail') }],
     ]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { loadPolicy, presetPolicy } from '../../../src/host/policy/index.ts';
+import { loadPolicy, loadPolicyCases, presetPolicy, runPolicyCases } from '../../../src/host/policy/index.ts';
 
 const call = (action: string, args = {}) => ({ action, args });
 
@@ -42,6 +42,43 @@ tiers:
     expect(json.evaluate(call('x'))).toMatchObject({ outcome: 'allow' });
   });
 
+  test('NEW-P5 obligations and roles may be spelt both ways, in rules and in cases', async () => {
+    const file = 'version: 1\nrules:\n';
+    const both = ['{ notRequester: true }, expiresIn: 60', '{ not_requester: true }, expires_in: 60'];
+    for (const [place, words] of both.entries()) {
+      const policy = await loadPolicy(`${file}  - { tool: pay, roles: [boss], outcome: ask, approvers: ${words} }\n`);
+      const asked = { outcome: 'ask', approvers: { notRequester: true }, expiresIn: 60 };
+      expect(policy.evaluate({ ...call('pay'), principal: { id: 'ann', roles: ['boss'] } })).toMatchObject(asked);
+      const expected = `{ outcome: ask, approvers: ${both.at(place - 1)} }`;
+      const cases = await loadPolicyCases(
+        `version: 1\ncases:\n  - { call: pay, as: ann, role: boss, expect: ${expected} }\n`,
+      );
+      expect((await runPolicyCases(policy, cases)).map(({ wrong }) => wrong)).toEqual([[]]);
+    }
+    const refusals: [string, string][] = [
+      ['expires_in: 60, expiresIn: 60', '3: the rule says expiresIn twice'],
+      ['approvers: { not_requester: true, notRequester: false }', '3: approvers says notRequester twice'],
+      ['expires_in: soon', '3: "expiresIn" must be seconds'],
+    ];
+    for (const [words, message] of refusals) {
+      await expect(loadPolicy(`${file}  - { tool: pay, outcome: ask, ${words} }\n`)).rejects.toThrow(
+        `policy:${message}`,
+      );
+    }
+    // The line is that of the member as the file spells it.
+    const lines = `${file}  - tool: pay\n    outcome: ask\n    expires_in: soon\n`;
+    await expect(loadPolicy(lines)).rejects.toThrow('policy:5: "expiresIn"');
+  });
+
+  test('NEW-P5 whoever has one file is told of no tiers, and of no places in them', async () => {
+    const rules = 'version: 1\nrules:\n  - { id: a, tool: x, outcome: ask }\n';
+    const message = await loadPolicy(`${rules}  - { id: a, tool: y, outcome: deny }\n`, { file: 'team.yaml' }).then(
+      () => 'taken',
+      (error: Error) => error.message,
+    );
+    expect(message).toBe('team.yaml:4: rule "a": "id" is taken by an earlier rule');
+  });
+
   test('a default of the file goes before the fallback', async () => {
     const request = { action: 'x', context: { resource: { type: 'tool', id: 'x', annotations: { readOnly: true } } } };
     const fallback = presetPolicy('default');
@@ -70,7 +107,7 @@ tiers:
       'a bad outcome',
       'version: 1\nrules:\n  - tool: x\n    outcome: allow\n  - id: r\n    tool: x\n    outcome: yes',
       7,
-      /rule 1 \("r"\).*"outcome" must be/,
+      /team.yaml:7: rule "r": "outcome" must be/,
     ],
     ['a missing member', 'version: 1\nrules:\n  - outcome: deny', 3, /"tool" is missing/],
     [
