@@ -33,7 +33,7 @@ export interface ScriptedModelOptions {
   /** Answers in order for each agent, by name. */
   byAgent?: Record<string, readonly Script[]>;
   name?: string;
-  /** Throw when there is no answer left, instead of saying "Mock response". */
+  /** Fail with `E_SCRIPT` when there is no answer left. Default true; false: say "Mock response". */
   strict?: boolean;
 }
 
@@ -46,14 +46,15 @@ export interface RecordedRequest extends Omit<ModelRequest, 'contents' | 'tools'
 const shape: Shape<ScriptedModelOptions> = { responses: list, byAgent: bag, name: isName, strict: flag };
 
 /**
- * A model that says what a test wrote down, records what it was asked, and knows whether it was used up.
+ * A model that says what a test wrote down, records what it was asked, and knows whether it was used up. Asked more
+ * often than that, it fails with `E_SCRIPT`.
  * @example
  * ```ts
  * import { LlmAgent } from 'coxswain';
  * import { ScriptedModel } from 'coxswain/testing';
  *
  * // First a tool call, then an answer; asked a third time, the test fails.
- * const model = new ScriptedModel({ responses: [{ calls: [['refund', { order: 7 }]] }, 'Done.'], strict: true });
+ * const model = new ScriptedModel([{ calls: [['refund', { order: 7 }]] }, 'Done.']);
  * new LlmAgent({ name: 'clerk', model });
  * ```
  */
@@ -73,7 +74,7 @@ export class ScriptedModel implements Model {
     this.name = given.name ?? 'scripted';
     this.#common = [...(given.responses ?? [])];
     this.#byAgent = new Map(Object.entries(given.byAgent ?? {}).map(([agent, steps]) => [agent, [...steps]]));
-    this.#strict = given.strict ?? false;
+    this.#strict = given.strict ?? true;
   }
 
   /** Answers that nobody asked for yet. */
@@ -132,7 +133,7 @@ export class ScriptedModel implements Model {
         throw new CoxswainError(
           'FAILED_PRECONDITION',
           'E_SCRIPT',
-          `the script has run dry: ${request.agent} asked again`,
+          `the script has no answer left: ${request.agent} asked once more than it was written for`,
         );
       }
       return { text: 'Mock response' };

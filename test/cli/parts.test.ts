@@ -7,6 +7,7 @@ import { diffLines } from '../../src/cli/questions/diff.ts';
 import { questionLines } from '../../src/cli/questions/preview.ts';
 import { exitCodeOf } from '../../src/cli/terminal/exit-code.ts';
 import { argsLine, clean, oneLine } from '../../src/cli/terminal/text.ts';
+import { WordWrap } from '../../src/cli/terminal/wrap.ts';
 import { comeBackLine, commandName } from '../../src/cli/workspace/command-line.ts';
 import { minutes } from '../../src/cli/workspace/flags.ts';
 import { describeRequest } from '../../src/cli/workspace/open-requests.ts';
@@ -171,6 +172,27 @@ test.each([
   process.argv = [node, script];
   expect(commandName()).toBe(name);
   process.argv = [node, ...before];
+});
+
+test.each([
+  ['words are broken between', 10, ['aaaa bbbb ', 'cc', 'cc dddd'], 'aaaa bbbb\ncccc dddd'],
+  ['what fits exactly stays', 9, ['aaaa bbbb', ' cccc\nd'], 'aaaa bbbb\ncccc\nd'],
+  [
+    'wide characters count twice, marks not at all',
+    8,
+    ['世界 e\u0301e\u0301e\u0301 f'],
+    '世界 e\u0301e\u0301e\u0301\nf',
+  ],
+  ['a word that is wider than a line stays whole', 5, ['a ', 'bbbbbbb', ' c'], 'a\nbbbbbbb c'],
+  ['indents and empty lines stay', 12, ['  a\n\n    b c\n'], '  a\n\n    b c\n'],
+])('NEW-T12 %s', (_, width, pieces, whole) => {
+  const wrap = new WordWrap(() => width);
+  // In pieces as they come, and character by character.
+  for (const given of [pieces, [...pieces.join('')]]) {
+    const written = given.map((piece) => wrap.push(piece)).join('') + wrap.flush();
+    expect(written).toBe(whole);
+    wrap.restart();
+  }
 });
 
 test('NEW-T1 whoever has come by npm start is told to come back by it', () => {

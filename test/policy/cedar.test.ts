@@ -119,7 +119,7 @@ permit(principal, action, resource) when { resource is User };`,
     expect(warnings).toEqual(['p.cedar:2: this policy can never apply']);
   });
 
-  test.each(['aprovers', 'reduct', 'Redact', 'role', 'expiresIn', 'id_', 'quorums'])(
+  test.each(['aprovers', 'reduct', 'Redact', 'role', 'expires', 'id_', 'quorums'])(
     'a misspelt obligation @%s is an error with its place, not an obligation that nobody has',
     async (name) => {
       const policies = `permit(principal, action, resource);\n\n@${name}("/card")\npermit(principal, action, resource);`;

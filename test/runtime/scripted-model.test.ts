@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { fromAgent } from '../../src/adapters/adk/index.ts';
 import type { ModelRequest, ModelResponse } from '../../src/runtime/index.ts';
+import { run } from '../../src/session/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { bench, brief, collect, llm, said, user } from './kit.ts';
 
@@ -18,8 +20,9 @@ const ask = (model: ScriptedModel, agent?: string, stream = false): Promise<Mode
 const words = (frames: ModelResponse[]) => frames.map(({ content }) => brief(content && [content])[0]);
 
 describe('S0-66 a scripted model', () => {
-  test('pops its answers in order, computes those that are functions, then says "Mock response"', async () => {
-    const model = new ScriptedModel(['one', ({ agent }) => `for ${agent}`, async () => ({ text: 'three' })]);
+  test('pops its answers in order, computes those that are functions; where it was told to, then says "Mock response"', async () => {
+    const responses = ['one', ({ agent }: { agent: string }) => `for ${agent}`, async () => ({ text: 'three' })];
+    const model = new ScriptedModel({ responses, strict: false });
     expect(model.remaining).toBe(3);
     expect(() => model.assertUsedUp()).toThrow(expect.objectContaining({ code: 'E_SCRIPT' }));
     const answers = [];
@@ -34,13 +37,21 @@ describe('S0-66 a scripted model', () => {
     expect(() => model.assertUsedUp()).not.toThrow();
   });
 
-  test('strict: says who asked when it has run dry', async () => {
-    const model = new ScriptedModel({ strict: true });
-    await expect(ask(model, 'clerk')).rejects.toThrow('the script has run dry: clerk asked again');
+  test('NEW-D20 fails when its script has run out, and says who asked; so does the turn', async () => {
+    const refused = expect.objectContaining({
+      code: 'E_SCRIPT',
+      message: 'the script has no answer left: clerk asked once more than it was written for',
+    });
+    await expect(ask(new ScriptedModel(), 'clerk')).rejects.toThrow(refused);
+    await expect(ask(new ScriptedModel({ strict: true }), 'clerk')).rejects.toThrow(refused);
+    const source = fromAgent(llm('clerk', new ScriptedModel(['one'])));
+    const session = await source.open({}, { app: 'test' });
+    expect(await run(session, 'hi')).toMatchObject({ reason: 'completed', text: 'one' });
+    expect(await run(session, 'again')).toMatchObject({ reason: 'failed', error: { code: 'E_SCRIPT' } });
   });
 
   test('answers by agent come before those for anybody', async () => {
-    const model = new ScriptedModel({ responses: ['anybody'], byAgent: { a: ['for a'] } });
+    const model = new ScriptedModel({ responses: ['anybody'], byAgent: { a: ['for a'] }, strict: false });
     expect(words(await ask(model, 'b'))).toEqual(['model: anybody']);
     expect(words(await ask(model, 'a'))).toEqual(['model: for a']);
     expect(words(await ask(model, 'a'))).toEqual(['model: Mock response']);

@@ -1,4 +1,5 @@
-import { clean, lineWidth, paint } from './text.ts';
+import { clean, paint } from './text.ts';
+import { WordWrap } from './wrap.ts';
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
@@ -27,6 +28,7 @@ export class Screen {
   #isFooterDrawn = false;
   /** Words that wait for the end of their line: above a footer only whole lines are written. */
   #begun = '';
+  readonly #wrap = new WordWrap();
 
   constructor() {
     this.#moves = process.stderr.isTTY === true && process.env.TERM !== 'dumb';
@@ -41,11 +43,8 @@ export class Screen {
       else {
         const shown = this.#isBroken ? clean(text).replace(/^ /, '') : clean(text);
         this.#isBroken = false;
-        if (this.#footer) {
-          this.#wholeLines(shown);
-          return;
-        }
-        process.stdout.write(shown);
+        this.#write(this.#wrap.push(shown));
+        return;
       }
       this.#isOpen = !text.endsWith('\n');
     });
@@ -54,7 +53,9 @@ export class Screen {
   /** Ends the line that words have begun. */
   endWords(): void {
     this.#later(() => {
+      this.#lastWord();
       if (this.#begun !== '') this.#wholeLines('\n');
+      this.#wrap.restart();
       if (!this.#isOpen) return;
       process.stdout.write('\n');
       this.#isOpen = false;
@@ -70,6 +71,7 @@ export class Screen {
   now(text: string): void {
     this.#wipe();
     this.#lift();
+    this.#lastWord();
     if (this.#begun !== '') this.#flush('\n');
     this.#closeLine();
     process.stderr.write(text);
@@ -93,6 +95,7 @@ export class Screen {
   put(footer: Footer | undefined): void {
     if (footer === this.#footer) return;
     this.#lift();
+    if (!this.#held) this.#lastWord();
     this.#footer = footer;
     if (!footer && !this.#held && this.#begun !== '') {
       this.#flush('');
@@ -129,6 +132,7 @@ export class Screen {
   hold(): void {
     this.#wipe();
     this.#lift();
+    this.#lastWord();
     if (this.#begun !== '') this.#flush('\n');
     this.#held ??= [];
   }
@@ -154,18 +158,35 @@ export class Screen {
   }
 
   #closeLine(): void {
+    if (process.stdout.isTTY) this.#lastWord();
     if (!this.#isOpen || !process.stdout.isTTY) return;
     process.stdout.write('\n');
+    this.#wrap.restart();
     this.#isOpen = false;
     this.#isBroken = true;
   }
 
-  /** Writes what is whole: up to a line feed, or to a space where a line is full. */
+  #write(text: string): void {
+    if (text === '') return;
+    if (this.#footer) {
+      this.#wholeLines(text);
+      return;
+    }
+    process.stdout.write(text);
+    this.#isOpen = !text.endsWith('\n');
+  }
+
+  /** A word whose end has not come is written as it is. */
+  #lastWord(): void {
+    const word = this.#wrap.flush();
+    if (!this.#footer) this.#write(word);
+    else this.#begun += word;
+  }
+
+  /** Writes the lines that are whole. */
   #wholeLines(text: string): void {
     this.#begun += text;
-    const feed = this.#begun.lastIndexOf('\n');
-    const space = this.#begun.length > lineWidth() ? this.#begun.lastIndexOf(' ') : -1;
-    const end = Math.max(feed, space);
+    const end = this.#begun.lastIndexOf('\n');
     if (end < 0) return;
     const whole = this.#begun.slice(0, end);
     this.#begun = this.#begun.slice(end + 1);
@@ -175,6 +196,7 @@ export class Screen {
   }
 
   #flush(end: string): void {
+    if (end !== '') this.#wrap.restart();
     process.stdout.write(this.#begun + end);
     this.#begun = '';
   }
