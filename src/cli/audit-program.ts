@@ -56,7 +56,7 @@ export function addAuditCommands(program: Command, result: { code: number }): vo
     .action(async (id: string, flags: ViewerFlags) => {
       result.code = await (await import('./commands/audit.ts')).showAudit(id, flags);
     });
-  addViewerFlags(audit.command('export').description('the evidence as JSON lines').argument('<id>', 'session'))
+  addViewerFlags(audit.command('export').description('the audit events as JSON lines').argument('<id>', 'session'))
     .addHelpText('after', "\nExample:\n  $ coxswain audit export 01J… --hide 'pay:/card/number' > audit.jsonl")
     .action(async (id: string, flags: ViewerFlags) => {
       result.code = await (await import('./commands/audit.ts')).exportEvidence(id, flags);
@@ -81,7 +81,7 @@ export function addAuditCommands(program: Command, result: { code: number }): vo
 function addViewerFlags(command: Command): Command {
   return addStoreFlags(command)
     .option('--as <name>', 'who looks')
-    .option('--role <role...>', 'roles of whoever looks')
+    .option('--role <role...>', 'roles of the person who looks')
     .option('--reveal <role...>', 'roles that see what policies have hidden')
     .option('--hide <what...>', 'TOOL:/pointer into the arguments, or TOOL:result; * is every tool');
 }

@@ -69,8 +69,8 @@ function addRun(program: Command, interrupts: Interrupts, result: { code: number
     .argument('<module>', 'file that exports the agent, see docs/cli.md')
     .argument('[prompt...]', 'what it shall do; else what is piped in, else a conversation');
   addRunFlags(command)
-    .option('--session <id>', 'go on with a stored session')
-    .option('--continue', 'go on with the newest session')
+    .option('--session <id>', 'resume a stored session')
+    .option('--continue', 'resume the newest session')
     .option('--demo', "without prompt and terminal: run the first of the module's examples")
     .option('--output-schema <file>', 'JSON Schema that the final text must fit')
     .addHelpText(
@@ -80,7 +80,7 @@ Examples:
   $ coxswain run agent.ts "summarise notes.md"
   $ echo "summarise notes.md" | coxswain run agent.ts --json > events.jsonl
   $ coxswain run agent.ts "tidy up" --policy policy.yaml --max-steps 20 --timeout 5m
-  $ coxswain run agent.ts --session 01J…        # answer what is open, go on with what was cut off
+  $ coxswain run agent.ts --session 01J…        # answer what is open, resume what was cut off
 ${EXIT_CODES}`,
     )
     .action(async (module: string, words: string[], flags: RunCommandFlags) => {
@@ -102,13 +102,13 @@ function addApprovals(program: Command, interrupts: Interrupts, result: { code: 
   for (const verb of ['approve', 'deny'] as const) {
     const command = approvals
       .command(verb)
-      .description(`${verb} one request, then go on with the run`)
+      .description(`${verb} one request, then resume the run`)
       .argument('<id>', 'id of the request, from "approvals list"');
     addRunFlags(command)
       .option('--agent <module>', 'agent module that the session was made with')
-      .option('--reason <text>', 'why; it is logged, and told to the agent on a deny')
+      .option('--reason <text>', 'why; it is logged, and an agent whose call is denied gets it')
       .option('--by <name>', 'who decides; default --user')
-      .option('--role <role...>', 'roles of whoever decides')
+      .option('--role <role...>', 'roles of the person who decides')
       .option('--no-run', 'record the answer only')
       .addHelpText('after', `\nExample:\n  $ coxswain approvals ${verb} REQUEST --agent agent.ts --by anna`);
     if (verb === 'approve') {
@@ -131,7 +131,7 @@ function addMcp(program: Command, interrupts: Interrupts, result: { code: number
     .addHelpText(
       'after',
       `
-Calls that need a yes are asked about at the client. In the client's configuration:
+Calls that need approval are asked about at the client. In the client's configuration:
   { "mcpServers": { "crew": { "command": "coxswain", "args": ["mcp", "/path/to/agent.ts"] } } }`,
     )
     .action(async (module: string, flags: McpFlags) => {
@@ -143,7 +143,7 @@ Calls that need a yes are asked about at the client. In the client's configurati
 function addConformance(program: Command, interrupts: Interrupts, result: { code: number }): void {
   program
     .command('conformance')
-    .description('judge an executor: does it keep the contract?')
+    .description('test whether an executor keeps the contract')
     .argument('<target...>', 'module, ws:// address, or a command after --')
     .option('--only <part>', 'requirements with this in their id')
     .option('--expected <file>', 'known failures: JSON object of id and reason; a stale one fails')
@@ -198,8 +198,8 @@ function addServe(program: Command, interrupts: Interrupts, result: { code: numb
     .option('--allow-host <name...>', 'names that the server is called by')
     .option('--http', 'serve plain HTTP and event streams too, on the same port')
     .option('--mcp <port>', 'serve MCP clients too, over HTTP on this port; 0: any free one', port)
-    .option('--recover', 'go on with what a crash has cut off')
-    .option('--deadline <seconds>', 'how long runs may go on after SIGTERM', whole, 30)
+    .option('--recover', 'resume what a crash has cut off')
+    .option('--deadline <seconds>', 'how long runs may continue after SIGTERM', whole, 30)
     .addHelpText(
       'after',
       `

@@ -73,7 +73,7 @@ export function addSessions(program: Command, result: Result): void {
       const isNamed = command.getOptionValueSource('user') !== 'default';
       result.code = await (await import('./commands/sessions-upkeep.ts')).eraseUser({ ...flags, isNamed });
     });
-  add('rebuild', 'make the index of open calls anew from the logs', '')
+  add('rebuild', 'rebuild the index of open calls from the logs', '')
     .argument('[id]', 'of one session; default all of the store')
     .action(async (id: string | undefined, flags) => {
       result.code = await (await import('./commands/sessions-upkeep.ts')).rebuildIndex(id, flags);

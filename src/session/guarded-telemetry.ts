@@ -58,7 +58,7 @@ class GuardedTelemetry implements Telemetry {
       return work();
     } catch (error) {
       // Told once: what measures may fail as often as there is something to measure.
-      if (!this.#hasFailed) this.#warn('the tracing system failed; what it measures goes on without it', error);
+      if (!this.#hasFailed) this.#warn('the tracing system failed; what it measures continues without it', error);
       this.#hasFailed = true;
       return undefined;
     }

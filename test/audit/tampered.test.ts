@@ -81,7 +81,7 @@ describe('ATT-B13 what a changed byte of each column of each row is found by', (
     set(JSON.stringify({ coxswain: custom }));
     expect(chain).toBeDefined();
     expect(await faults()).toContainEqual(
-      expect.objectContaining({ seq: begun?.seq, message: expect.stringContaining('it was evidence when') }),
+      expect.objectContaining({ seq: begun?.seq, message: expect.stringContaining('it was an audit event when') }),
     );
     set(text);
     expect(await faults()).toEqual([]);

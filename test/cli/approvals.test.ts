@@ -88,7 +88,7 @@ test('a rule that names its approvers: not whoever asked, not --approve allow, t
   expect(first.code).toBe(4);
   const id = request(first.stderr);
   const list = await place.run(['approvals', 'list', '--agent', puppet, ...flags(), ...policy]);
-  expect(list.stdout).toContain('roles boss · not by whoever asked');
+  expect(list.stdout).toContain('roles boss · not by the requester');
   for (const who of [['--by', 'anna', '--role', 'boss'], ['--by', 'bert'], []]) {
     const { code, stderr } = await answer('approve', id, ...policy, ...who);
     expect(code).toBe(1);

@@ -100,7 +100,7 @@ describe.skipIf(missing !== undefined)(title, () => {
         ['cleared', '\r'],
         [KEYS, 'l'],
         [PROMPT, '/approve\r'],
-        ['/approve 1 once more says it', ''],
+        ['/approve 1 once more approves it', ''],
         [PROMPT, '/approve 1\r'],
         ['The list is in todo.md', ''],
         [PROMPT, '/usage\r'],

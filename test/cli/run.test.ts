@@ -161,7 +161,7 @@ describe('how a run ends', () => {
     expect(code).toBe(5);
     expect(stderr).toContain('E_MAX_LLM_CALLS');
     const on = await place.run(['run', puppet, '--workspace', place.desk, '--session', sessionIn(stderr)]);
-    expect(on.stderr).toContain('going on with the turn that ended: max_turns');
+    expect(on.stderr).toContain('resuming the turn that ended: max_turns');
     expect([on.code, on.stdout]).toEqual([0, '{"content":"seen"}\n']);
     expect((await place.run(pull('call look {}', '--max-tokens', '12'))).code).toBe(5);
     expect((await place.run(pull('hang', '--timeout', '0.3s'))).code).toBe(5);

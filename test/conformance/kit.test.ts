@@ -149,7 +149,7 @@ test('an executor at the end of a pipe tells nothing live: that is untested, and
   };
   const live = requirements.filter(({ id }) => id === 'CX-RESUME-06');
   const [finding] = await runConformance(live, target);
-  expect(finding).toMatchObject({ status: 'untested', note: 'it tells nothing live' });
+  expect(finding).toMatchObject({ status: 'untested', note: 'it reports nothing live' });
 });
 
 test('a failing test shows requirement, expectation and transcript', async () => {

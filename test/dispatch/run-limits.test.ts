@@ -71,7 +71,7 @@ describe('limits of a turn', () => {
     expect(errorOf(events)).toMatchObject({
       code: 'E_MAX_LLM_CALLS',
       fatal: false,
-      message: 'the turn has made 5 steps; send a new message to go on',
+      message: 'the turn has made 5 steps; send a new message to proceed',
     });
     expect(endOf(events)).toMatchObject({ reason: 'max_turns' });
   });

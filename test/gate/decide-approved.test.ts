@@ -14,7 +14,7 @@ describe("the author's floor", () => {
     ['a yes to these arguments', ({ eur }: { eur?: number }) => eur === 5, 'the tool asks for approval'],
     ['a no to these arguments', ({ eur }: { eur?: number }) => eur !== 5, undefined],
     ['a yes that takes its time', async () => true, 'the tool asks for approval'],
-    ['a failure', fails, 'the tool could not tell whether it needs approval: no idea'],
+    ['a failure', fails, 'the tool could not say whether it needs approval: no idea'],
   ])('%s', async (_, needsApproval, reason) => {
     const verdict = await decide(pay(), rules({ ...noting({}), needsApproval }));
     expect(verdict).toMatchObject(reason === undefined ? { kind: 'run' } : { kind: 'ask', question: { reason } });

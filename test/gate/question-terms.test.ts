@@ -31,7 +31,7 @@ describe('who answers, and how many', () => {
 
   test('is told in words', () => {
     expect(wordsOfApprovers({ approvers: { roles: ['a', 'b'], notRequester: true, quorum: 3 } })).toEqual([
-      ...['roles a, b', 'not by whoever asked', '3 have to say yes'],
+      ...['roles a, b', 'not by the requester', '3 must approve'],
     ]);
     expect(wordsOfApprovers({ approvers: { roles: [] } })).toEqual([]);
     expect(wordsOfApprovers({})).toEqual([]);

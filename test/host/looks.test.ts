@@ -305,7 +305,7 @@ describe('a decision across sessions', () => {
     const { host, works, warnings, count } = hostOf([place('a', { calls: ['c'] })], { a: session });
     await new HostApprovals(host).decide('c#policy', approve, { by: bob });
     await Promise.all(works);
-    expect([warnings[0]?.[0], count.open]).toEqual(['session a could not go on after an approval', 0]);
+    expect([warnings[0]?.[0], count.open]).toEqual(['session a could not continue after an approval', 0]);
   });
 });
 
@@ -414,7 +414,7 @@ describe('questions that other processes ask', () => {
       ['questions of other processes could not be looked for; the next look is as usual', new Error('away')],
     ]);
     await see([a, b]);
-    expect(warnings).toEqual([['what session b asks could not be read; approvals.list() tells', fault('E_STORE')]]);
+    expect(warnings).toEqual([['what session b asks could not be read; approvals.list() shows why', fault('E_STORE')]]);
     looks.b = asksIn('b', { requestId: 'e#policy' });
     await see([a, place('b', { calls: ['d', 'e'] })]);
     expect(told).toEqual(['bot ann b e#policy']);
@@ -759,7 +759,7 @@ describe('sessions that a crash has cut off', () => {
       await settle();
       gates.shift()?.();
     }
-    expect([most, count.open, warnings]).toEqual([8, 0, [['session bad could not be gone on with', fault('E_STORE')]]]);
+    expect([most, count.open, warnings]).toEqual([8, 0, [['session bad could not be resumed', fault('E_STORE')]]]);
     await recoverSessions(host, []).done;
   });
 });

@@ -54,7 +54,7 @@ describe('whoever holds no session may decide', () => {
     expect(why({ approvers: { also: [['boss']] } }, ann)).toContain('roles boss');
     const four = { approvers: { notRequester: true } };
     expect([why(four, ann), why(four, bob), why({ ...four, requestedBy: bob }, bob)]).toEqual([
-      ...['whoever asked may not approve', undefined, 'whoever asked may not approve'],
+      ...['the requester may not approve', undefined, 'the requester may not approve'],
     ]);
     const both = { approval: { approvers: { roles: ['boss'] } }, approvers: { roles: ['clerk'] } };
     expect([why(both, ann) === undefined, why(both, boss)]).toEqual([false, undefined]);

@@ -197,7 +197,7 @@ describe('on whose behalf', () => {
     expect(audit.map(({ requestedBy }) => requestedBy)).toEqual(['ann', 'ann']);
   });
 
-  test('F23 four eyes: whoever asked may not approve after a restart, though the host acts as somebody else', async () => {
+  test('F23 four eyes: the requester may not approve after a restart, though the host acts as somebody else', async () => {
     const policy = policyOf({ look: { outcome: 'ask', approvers: { notRequester: true } } });
     const first = shop({ policy });
     const session = await first.host.open('bot', { principal: ann });

@@ -18,7 +18,7 @@ describe('whoever may decide', () => {
     ['without a rule anybody', undefined, nobody, undefined],
     ['with an empty one too', {}, nobody, undefined],
     ['whoever asked', {}, ann, undefined],
-    ['not whoever asked', { notRequester: true }, ann, 'whoever asked may not approve'],
+    ['not whoever asked', { notRequester: true }, ann, 'the requester may not approve'],
     ['whoever did not ask', { notRequester: true }, cfo, undefined],
     ['one with a role', { roles: ['finance', 'legal'] }, cfo, undefined],
     ['one with another role', { roles: ['finance', 'legal'] }, ann, 'it takes one of the roles finance, legal'],

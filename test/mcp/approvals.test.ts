@@ -141,7 +141,7 @@ describe.each(kinds)('%s: approval inside a called agent', (kind) => {
     expect(textOf(result)).toContain('Denied or cancelled: pay.');
   });
 
-  test('whoever asked may not approve: the client is told who may', async () => {
+  test('the requester may not approve: the client is told who may', async () => {
     const policy = { evaluate: () => ({ outcome: 'ask', approvers: { notRequester: true } }) as const };
     await using shop = await openShop({ host: { policy } });
     let asked = 0;
@@ -157,7 +157,7 @@ describe.each(kinds)('%s: approval inside a called agent', (kind) => {
     );
     const result = await client.call('puppet', pay);
     expect(result.isError).toBe(true);
-    expect(textOf(result)).toContain('whoever asked may not approve');
+    expect(textOf(result)).toContain('the requester may not approve');
     expect({ asked, runs: shop.runs }).toEqual({ asked: 0, runs: [] });
   });
 });
@@ -178,7 +178,7 @@ test.each(kinds)('%s: where two must say yes, one is asked once, and the other s
   );
   const result = await client.call('puppet', pay);
   expect(result.isError).toBe(true);
-  expect(textOf(result)).toContain('others must say yes too');
+  expect(textOf(result)).toContain('others must approve too');
   expect({ asked, runs: shop.runs }).toEqual({ asked: 1, runs: [] });
   const [open] = await shop.host.approvals.list();
   // Policy does not say who else: whoever holds the session names them.

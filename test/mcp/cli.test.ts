@@ -190,7 +190,7 @@ describe('--mcp-servers', () => {
     const first = await place.run(['run', module, 'call echo {"text": "hello"}', ...flags]);
     expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('hello') });
     expect(first.stderr).toContain(
-      'warning: gone: it is gone on without its tools: the MCP server gone cannot be reached',
+      'warning: gone: the session continues without its tools: the MCP server gone cannot be reached',
     );
     const sessionId = /"session(?:Id)?":\s*"([\w-]+)"/.exec(first.stdout)?.[1] ?? '';
     expect(sessionId).not.toBe('');

@@ -80,7 +80,7 @@ test('HUNT-P6 sibling: its settings, and the file of Cursor', async () => {
   );
   expect(cursor.listed).toEqual({ good: [[], 'of-env', undefined, process.cwd()].map((each) => each ?? null) });
   expect(cursor.warnings).toEqual([
-    expect.stringContaining('mcpServers.old.type: it speaks an older way of connecting'),
+    expect.stringContaining('mcpServers.old.type: it is an older transport'),
   ]);
 });
 

@@ -149,7 +149,7 @@ test('what breaks inside the host is told to the host alone', async () => {
   await using client = await connect('v1', { url: shop.url });
   const result = await client.call('puppet', { prompt: 'say hello' });
   expect(result.isError).toBe(true);
-  expect(textOf(result)).toBe('E_INTERNAL: the host could not go on');
+  expect(textOf(result)).toBe('E_INTERNAL: the host could not continue');
   expect(shop.warnings).toContain('a call of puppet failed');
 });
 

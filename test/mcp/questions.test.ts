@@ -58,7 +58,7 @@ describe('one of several who must say yes', () => {
     formQuestion(asks({ kind: 'tool', name: 'pay', args: {}, approval, answers: [answer] }), anna);
 
   test('is not asked again for what he has said yes to', () => {
-    expect(asked(vote)).toBe('the yes is counted; others must say yes too');
+    expect(asked(vote)).toBe('the approval is counted; others must approve too');
   });
 
   test.each([

@@ -61,7 +61,7 @@ test('ATK-L4 turns go on without its tools where it is optional, and it is told 
     expect(events.at(-1)).toMatchObject({ type: 'stream_end', reason: 'completed' });
   }
   expect(asked.length).toBeLessThan(2);
-  expect(warnings).toEqual([expect.stringContaining('files: it is gone on without its tools')]);
+  expect(warnings).toEqual([expect.stringContaining('files: the session continues without its tools')]);
   await host.close();
 });
 

@@ -252,7 +252,7 @@ test('NEW-M1 a server that is optional and cannot be reached is told and gone on
   const host = createHost({ app: 'shop', agents: [puppet()], toolProviders: [down, up], policy: allowAll() });
   expect(results(await say(await host.open('puppet'), 'call pay {}'))).toEqual({ pay: 'paid' });
   expect(warnings).toEqual([
-    expect.stringMatching(/^down: it is gone on without its tools: the MCP server down cannot/),
+    expect.stringMatching(/^down: the session continues without its tools: the MCP server down cannot/),
   ]);
   await down.close();
   await expect(down.tools()).rejects.toMatchObject({ code: 'E_SESSION_CLOSED' });

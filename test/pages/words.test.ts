@@ -1,35 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { commentOrString, root, sourceFiles } from '../structure/source.ts';
 import { pagePaths, readPage } from './blocks.ts';
-
-/** Words that stopped readers, with what the pages say instead. Code is not looked at. */
-const plain: readonly (readonly [words: RegExp, instead: string])[] = [
-  [/\ba yes\b|\byeses\b/i, 'an approval'],
-  [/\b(a|the) no\b(?! \w)/i, 'a denial'],
-  [/\b(is|are|was|be) told\b|\btold of\b|\btells?\b/i, 'reported, gets, returns'],
-  [/\b(goes|go|going|gone) on\b/i, 'continues, resumes'],
-  [/\btaken back\b/i, 'undone'],
-  [/\bin the midst of\b/i, 'during'],
-  [/\bspeaks?\b/i, 'matches, applies, implements'],
-  [/\bbites\b/i, 'takes effect'],
-  [/\bfolds?\b/i, 'derived by replaying the log'],
-  [/\b(root )?slots?\b/i, 'agent node'],
-  [/\bspool\b/i, 'media store'],
-  [/\bterms\b/i, 'settings, conditions'],
-  [/\bceiling\b/i, 'maximum permissions'],
-  [/\bring\b/i, 'replay buffer'],
-  [/\bforeign (tool|agent|text)/i, 'third-party'],
-  [/\bjudge[sd]?\b/i, 'evaluate, test'],
-  [/\bevidence\b/i, 'audit event'],
-  [/\banew\b/i, 'again, rebuilt'],
-  [/\bcustomary\b/i, 'usual'],
-  [/\bhalf-run\b/i, 'partially executed'],
-  [/\bmend(s|ed)?\b/i, 'correct'],
-  [/\bslip away\b/i, 'typo'],
-  [/\bsign of life\b/i, 'heartbeat'],
-  [/\bbare floor\b/i, 'baseline'],
-  [/\bwhoever\b/i, 'who, by role'],
-  [/\bthe batteries\b/i, 'the executors of coxswain/batteries'],
-];
+import { plainWords } from './plain-words.ts';
 
 /** Pages for people who use the package. What is generated from trials quotes their names; a glossary explains terms. */
 const isRead = (page: string): boolean =>
@@ -48,7 +22,7 @@ function faultsOf(page: string, markdown: string): string[] {
     .replace(/`[^`\n]*`/g, '')
     .split('\n');
   return lines.flatMap((line, at) =>
-    plain.flatMap(([words, instead]) => {
+    plainWords.flatMap(([words, instead]) => {
       const [found] = words.exec(line) ?? [];
       if (found === undefined || allowed[page]?.test(found)) return [];
       return [`${page}:${at + 1}: "${found}"; say ${instead}`];
@@ -69,4 +43,48 @@ test('words are found in prose, not in code', () => {
     'docs/x.md:1: "A yes"; say an approval',
     'docs/x.md:7: "is told"; say reported, gets, returns',
   ]);
+});
+
+/** Texts in a file of src that people may read: of several words, and not written for a machine. */
+function textsIn(source: string): { text: string; line: number }[] {
+  return [...source.matchAll(commentOrString)].flatMap(({ 0: literal, index }) => {
+    // A template within a template ends the first one too early: what is between them is code.
+    const isCode = /[;{]\n/.test(literal);
+    if (literal.startsWith('/') || isCode || !/\S \S/.test(literal)) return [];
+    const text = literal
+      .slice(1, -1)
+      .replace(/\$\{[^{}]*\}/g, '…')
+      .replace(/\w+(\.\w+)+/g, '…');
+    return [{ text, line: source.slice(0, index).split('\n').length }];
+  });
+}
+
+/** What an agent of the conformance kit is told to do and say: no text of ours. */
+const isFixture = (text: string): boolean => /\bcx: |^went on$/.test(text);
+
+function faultsOfTexts(path: string, source: string): string[] {
+  return textsIn(source).flatMap(({ text, line }) =>
+    plainWords.flatMap(([words, instead]) => {
+      const [found] = words.exec(text) ?? [];
+      return found === undefined || isFixture(text) ? [] : [`${path}:${line}: "${found}"; say ${instead}`];
+    }),
+  );
+}
+
+test('texts of the command line and of errors use the words of the field', () => {
+  const faults = sourceFiles().flatMap(({ path }) =>
+    faultsOfTexts(`src/${path}`, readFileSync(join(root, 'src', path), 'utf8')),
+  );
+  expect(faults).toEqual([]);
+});
+
+test('words are found in texts, not in names and comments', () => {
+  const source = [
+    '// a yes',
+    "const judge = 'judge';",
+    'fail(`it was told`);',
+    "fail('serve: options.ceiling');",
+    "say('cx: say went on');",
+  ].join('\n');
+  expect(faultsOfTexts('src/x.ts', source)).toEqual(['src/x.ts:3: "was told"; say reported, gets, returns']);
 });

@@ -70,7 +70,7 @@ describe('a call that is announced to a host', () => {
       () => {
         throw new Error('lost');
       },
-      'the tool could not tell whether it needs approval: lost',
+      'the tool could not say whether it needs approval: lost',
     ],
   ])('is asked about where its tool says so: %s', async (_, needsApproval, expected) => {
     const { call } = await announced({ tool: { needsApproval } as Partial<AnyTool> });

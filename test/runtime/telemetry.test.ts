@@ -339,6 +339,6 @@ test.each([
       : await fromAgent(agent, { telemetry, warn }).open({}, { app: 'app' });
     expect(await run(session, 'hi')).toMatchObject({ reason: 'completed', text: 'done' });
     await session[Symbol.asyncDispose]();
-    expect(warnings).toEqual(['the tracing system failed; what it measures goes on without it']);
+    expect(warnings).toEqual(['the tracing system failed; what it measures continues without it']);
   },
 );

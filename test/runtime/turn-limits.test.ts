@@ -59,11 +59,11 @@ describe('the next model call', () => {
   test('says what was used up, and how to go on', () => {
     const of = (limits: TurnLimits, goOn?: string) => exceeded(limits, fold(), activation(), 5, 0, goOn);
     expect(of({ maxLlmCalls: 7 })).toMatchObject({
-      message: 'the turn has made 7 model calls; continue the session to go on',
+      message: 'the turn has made 7 model calls; continue the session to proceed',
       fatal: false,
       retryable: false,
     });
-    expect(of({ usd: 1 }, 'ask again')?.message).toBe('the turn has used its 1 USD; ask again to go on');
+    expect(of({ usd: 1 }, 'ask again')?.message).toBe('the turn has used its 1 USD; ask again to proceed');
   });
 
   test('costs nothing where nothing was told of it, and is not limited without a turn', () => {

@@ -25,7 +25,7 @@ export function sourceFiles(): SourceFile[] {
 }
 
 // Strings and templates are matched first, so that a `//` or `/*` inside one is no comment.
-const commentOrString = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g;
+export const commentOrString = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g;
 
 export function withoutComments(text: string): string {
   return text.replaceAll(commentOrString, (match) => (match.startsWith('/') ? ' ' : match));

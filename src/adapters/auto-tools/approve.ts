@@ -33,7 +33,7 @@ async function isApproved(
     const answer = (async () => onApproval(structuredClone(request), { signal }))();
     return (await orAbort(signal, answer)) === true;
   } catch (error) {
-    if (!signal.aborted) warn(`onApproval failed on ${call.name}, which is a no: ${messageOf(error)}`, error);
+    if (!signal.aborted) warn(`onApproval failed on ${call.name}, which denies the call: ${messageOf(error)}`, error);
     return false;
   }
 }

@@ -36,7 +36,7 @@ export function loopFailure(
     return new CoxswainError(
       'RESOURCE_EXHAUSTED',
       'E_MAX_LLM_CALLS',
-      `Maximum tool-calling turns exceeded: ${turnLimit} model calls were made; raise turnLimit, or go on from the error's chat`,
+      `Maximum tool-calling turns exceeded: ${turnLimit} model calls were made; raise turnLimit, or continue from the error's chat`,
       { details: { reason: 'turn_limit_exceeded', turnLimit } },
     );
   }

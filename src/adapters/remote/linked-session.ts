@@ -296,7 +296,7 @@ export class LinkedSession implements RemoteSession, ExecutorSession {
     const error = new CoxswainError(
       'UNAVAILABLE',
       'E_STREAM_LOST',
-      'the server lost this stream; what is durable is in the log, and continue goes on with the turn',
+      'the server lost this stream; what is durable is in the log, and continue resumes the turn',
     );
     for (const event of lostStreamEnd(this.id, stream.streamId, error, pending)) this.#show(event);
   }

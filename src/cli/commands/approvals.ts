@@ -110,7 +110,7 @@ export async function answerApproval(
     const past = verb === 'approve' ? 'approved' : 'denied';
     if (status === 'already_settled')
       screen.line(`already answered${other === undefined ? '' : ` by ${clean(other)}`}`);
-    else if (status === 'waiting_quorum') screen.line(`noted for ${clean(by.id)}; others have to say yes too`);
+    else if (status === 'waiting_quorum') screen.line(`noted for ${clean(by.id)}; others must approve too`);
     else screen.line(`${past} by ${clean(by.id)}: ${describeRequest(open.request)}`);
     if (!flags.run) return EXIT.done;
     const frame = { path, flags, work, screen, interrupts, view: viewOf(flags, screen) };
@@ -127,7 +127,7 @@ async function goOn(run: () => Promise<number>, screen: Screen): Promise<number>
     if (!isCoxswainError(error)) throw error;
     if (error.code === 'E_TURN_COMPLETED') return EXIT.done;
     if (error.code !== 'E_SESSION_BUSY') throw error;
-    screen.line('another process runs this session and goes on with it');
+    screen.line('another process runs this session and continues it');
     return EXIT.done;
   }
 }

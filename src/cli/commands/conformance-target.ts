@@ -110,7 +110,7 @@ async function asTarget(path: string, value: unknown): Promise<ConformanceTarget
     if (given.agent) return asTarget(path, given.agent as Exported);
   }
   throw usageError(
-    `${path} exports nothing to judge; export an Agent, an AgentSource, {factory, descriptor} or a ConformanceTarget ` +
+    `${path} exports nothing to test; export an Agent, an AgentSource, {factory, descriptor} or a ConformanceTarget ` +
       'as its default, or a function that makes one',
   );
 }

@@ -51,7 +51,7 @@ export async function rewindSession(id: string, flags: RewindFlags): Promise<num
       throw new CoxswainError(
         'INVALID_ARGUMENT',
         'E_BAD_INPUT',
-        `session ${id} has ${starts.length} turns; ${turns} cannot be taken back`,
+        `session ${id} has ${starts.length} turns; ${turns} cannot be undone`,
       );
     }
     const marker = await rewind(store.sessions, key, through);
@@ -59,7 +59,7 @@ export async function rewindSession(id: string, flags: RewindFlags): Promise<num
     const said = marker
       ? `took back ${back === 1 ? '1 turn' : `${back} turns`} of ${id}`
       : `${id} stands there already`;
-    process.stderr.write(`${said}; it goes on after event ${through}\n`);
+    process.stderr.write(`${said}; it continues after event ${through}\n`);
     return EXIT.done;
   });
 }

@@ -158,7 +158,7 @@ export class Asker {
     const isRerun = kind === 'rerun_unknown';
     this.#print([
       isRerun ? '  y  run it once more' : '  y  run it as shown',
-      isRerun ? '  n  do not run it; the agent is told that the outcome is unknown' : '  n  do not run it',
+      isRerun ? '  n  do not run it; the agent learns that the outcome is unknown' : '  n  do not run it',
       ...(isRerun ? [] : ['  e  change the arguments, then run it; long ones in $VISUAL or $EDITOR']),
       ...(approval.remember[0] ? [`  a  ${clean(approval.remember[0].label)}, until this command ends`] : []),
       ...(cut ? ['  v  show the preview and the arguments whole'] : []),
@@ -220,7 +220,7 @@ export class Asker {
       if (status === 'settled') taken();
       if (status === 'already_settled')
         this.#print([`  already answered${by === undefined ? '' : ` by ${clean(by)}`}`]);
-      if (status === 'waiting_quorum') this.#print(['  noted; others have to say yes too']);
+      if (status === 'waiting_quorum') this.#print(['  noted; others must approve too']);
       return true;
     } catch (error) {
       this.#print([`  ${errorLine(error)}`]);

@@ -22,11 +22,11 @@ export const commands: Readonly<Record<string, Command>> = {
   help: { about: 'this list', run: help },
   tools: { about: 'what the agent can do', run: tools },
   pending: { about: 'what waits for an answer, whole', run: pending },
-  approve: { takes: '[n]', about: 'say yes to an open question, as /pending shows it', run: approve },
+  approve: { takes: '[n]', about: 'approve an open question, as /pending shows it', run: approve },
   deny: { takes: '[n] [why]', about: 'say no to an open question', run: deny },
-  continue: { about: 'go on with a turn that stopped, ask again what is open', run: (talk) => talk.goOn() },
+  continue: { about: 'resume a turn that stopped, ask again what is open', run: (talk) => talk.goOn() },
   sessions: { about: 'your newest sessions', run: sessions },
-  resume: { takes: '[n or id]', about: 'go on with another session; without a number the newest', run: resume },
+  resume: { takes: '[n or id]', about: 'resume another session; without a number the newest', run: resume },
   model: { takes: '[name]', about: 'which model is asked, or another one from now on', run: model },
   mode: {
     takes: '[mode]',
@@ -111,12 +111,12 @@ async function approve(talk: Conversation, rest: string): Promise<void> {
   const { request, index } = await chosen(talk, rest);
   const { approval } = request;
   if (!approval && (request.requestedSchema !== undefined || request.elicitation === 'auth_required')) {
-    throw usageError('this one wants more than a yes: press Enter at an empty line, and it is asked');
+    throw usageError('this one needs more than an approval: press Enter at an empty line to be asked');
   }
   // A yes is to what was shown.
   if (talk.shown.get(request.requestId) !== digestOf(request)) {
     showWhole(talk, request, index);
-    talk.frame.screen.line(`this is what a yes is to: /approve ${index + 1} once more says it`);
+    talk.frame.screen.line(`this is what you would approve: /approve ${index + 1} once more approves it`);
     return;
   }
   await give(
@@ -155,7 +155,7 @@ async function give(talk: Conversation, request: ReportedRequest, answer: Reques
   const { status, by } = await session.respond(request.requestId, answer);
   const { screen } = talk.frame;
   if (status === 'already_settled') screen.line(`already answered${by === undefined ? '' : ` by ${clean(by)}`}`);
-  else if (status === 'waiting_quorum') screen.line('noted; others have to say yes too');
+  else if (status === 'waiting_quorum') screen.line('noted; others must approve too');
   await talk.turn({ kind: 'continue' });
 }
 
@@ -169,7 +169,7 @@ async function sessions(talk: Conversation): Promise<void> {
     const name = title === undefined ? '' : `  ${oneLine(title, 40)}`;
     screen.line(`  ${String(index + 1).padStart(2)}  ${id}  ${updatedAt}${state}${here}${paint('dim', name)}`);
   }
-  if (list.length > 0) screen.line(paint('dim', '  /resume N goes on with one'));
+  if (list.length > 0) screen.line(paint('dim', '  /resume N resumes one'));
 }
 
 async function resume(talk: Conversation, rest: string): Promise<void> {

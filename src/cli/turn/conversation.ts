@@ -94,8 +94,8 @@ export class Conversation {
       return;
     }
     if (open.length > 0) screen.line(`${open.length === 1 ? 'one request is' : `${open.length} requests are`} open`);
-    else if (turn === 'open') screen.line('going on with the turn that was cut off');
-    else screen.line(`going on with the turn that ended: ${turn}`);
+    else if (turn === 'open') screen.line('resuming the turn that was cut off');
+    else screen.line(`resuming the turn that ended: ${turn}`);
     await this.turn({ kind: 'continue' });
   }
 
@@ -103,7 +103,7 @@ export class Conversation {
   async takeUp(turn: TurnStanding): Promise<void> {
     if (turn === 'open' || (await this.openQuestions()).length > 0) await this.goOn(turn);
     else if (turn !== 'none' && turn !== 'completed' && turn !== 'refusal') {
-      this.frame.screen.line(paint('dim', `the last turn ended: ${turn}; /continue goes on with it`));
+      this.frame.screen.line(paint('dim', `the last turn ended: ${turn}; /continue resumes it`));
     }
   }
 

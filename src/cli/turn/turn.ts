@@ -65,10 +65,10 @@ function endLines(frame: TurnFrame, sessionId: string, outcome: StreamOutcome): 
   if (outcome.truncated) lines.push("coxswain: the answer was cut at the model's output limit");
   if (reason === 'completed') return lines;
   if (!error) lines.push(`coxswain: ${endedAs(reason)}`);
-  if (frame.isChat && reason !== 'refusal') lines.push(paint('dim', '  /continue goes on with it'));
+  if (frame.isChat && reason !== 'refusal') lines.push(paint('dim', '  /continue resumes it'));
   else if (work.store.durable && reason !== 'refusal') {
     const line = commandLine(['run', path], { session: sessionId, ...hostOptions(flags) });
-    lines.push(paint('dim', `  go on    ${line}`));
+    lines.push(paint('dim', `  resume   ${line}`));
   }
   return lines;
 }

@@ -62,7 +62,7 @@ export function addHostFlags(command: Command): Command {
     .option('--policy <file>', "rules (YAML, JSON), Cedar (.cedar) or a policy server's URL, instead of the module's")
     .addOption(new Option('--mode <mode>', 'permission mode').choices(PERMISSION_MODES))
     .addOption(
-      new Option('--approve <how>', 'what to do about a call that needs a yes')
+      new Option('--approve <how>', 'what to do about a call that needs approval')
         .choices(['ask', 'allow', 'deny'])
         .default('ask'),
     )

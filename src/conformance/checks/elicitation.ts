@@ -38,7 +38,7 @@ async function question(
 function answered(action: 'accept' | 'decline' | 'cancel', number: number): Requirement {
   return {
     id: `CX-ELIC-0${number}`,
-    title: `a question that is answered with ${action} says so and lets the turn go on`,
+    title: `a question that is answered with ${action} says so and lets the turn continue`,
     tier,
     capability,
     cites,

@@ -21,9 +21,9 @@ export const steering: readonly Requirement[] = [
       check.equal(disposition, 'current_turn', 'the disposition');
       check.that(typeof steerId === 'string' && steerId !== '', 'a steerId', steerId);
       const rest = await probe.sayTo('completed', probe.answer(String(ids[0]), 'ok'));
-      check.equal(times(rest.text, 'mind the gap'), 1, 'how often the agent was told in this turn');
+      check.equal(times(rest.text, 'mind the gap'), 1, 'how often the agent got it in this turn');
       const next = await probe.sayTo('completed', 'cx: recall');
-      check.equal(times(next.text, 'mind the gap'), 1, 'how often the agent was told in all');
+      check.equal(times(next.text, 'mind the gap'), 1, 'how often the agent got it in all');
     },
   },
   {
@@ -38,7 +38,7 @@ export const steering: readonly Requirement[] = [
       const { disposition } = await probe.steer({ content: 'by the way' });
       check.equal(disposition, 'next_turn', 'the disposition');
       const next = await probe.sayTo('completed', 'cx: recall');
-      check.equal(times(next.text, 'by the way'), 1, 'how often the agent was told');
+      check.equal(times(next.text, 'by the way'), 1, 'how often the agent got it');
       const isBefore = next.text.indexOf('by the way') < next.text.lastIndexOf('cx: recall');
       check.that(isBefore, 'the words before the message', next.text);
       const after = await probe.sayTo('completed', 'cx: recall');
@@ -61,7 +61,7 @@ export const steering: readonly Requirement[] = [
       const now = disposition === 'current_turn' ? 1 : 0;
       check.equal(times(live.text, 'while you work'), now, `the words in a turn that they reach as ${disposition}`);
       const next = await probe.sayTo('completed', 'cx: recall');
-      check.equal(times(next.text, 'while you work'), 1, 'how often the agent was told in all');
+      check.equal(times(next.text, 'while you work'), 1, 'how often the agent got it in all');
     },
   },
   {

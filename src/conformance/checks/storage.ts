@@ -77,7 +77,7 @@ export const storage: readonly Requirement[] = [
       const open = (await again.pending()).map(({ requestId, name }) => [requestId, name]);
       check.equal(open, [[ids[0], 'echo']], 'what is open');
       const rest = await again.sayTo('completed', again.answer(String(ids[0]), 'after the break'));
-      check.that(rest.text.includes('after the break'), 'an agent that tells the result', rest.text);
+      check.that(rest.text.includes('after the break'), 'an agent that repeats the result', rest.text);
     },
   },
   {
@@ -115,7 +115,7 @@ export const storage: readonly Requirement[] = [
   },
   {
     id: 'CX-RESUME-06',
-    title: 'whoever watches sees what is durable as it happens',
+    title: 'a session that watches sees what is durable as it happens',
     tier,
     capability: 'resume',
     cites: 'AgentSession.events: live',
@@ -132,7 +132,7 @@ export const storage: readonly Requirement[] = [
       };
       const reading = read().catch((error: unknown) => {
         // The executor profile has no such request: a host at the end of a pipe hears of its own streams alone.
-        if (isCoxswainError(error) && error.code === 'E_UNSUPPORTED') throw new Untestable('it tells nothing live');
+        if (isCoxswainError(error) && error.code === 'E_UNSUPPORTED') throw new Untestable('it reports nothing live');
         throw error;
       });
       // Waited for below; the stream may be what fails.
@@ -145,7 +145,7 @@ export const storage: readonly Requirement[] = [
   },
   {
     id: 'CX-RESUME-07',
-    title: 'an executor that is killed between a request and its result finds it again, and goes on once',
+    title: 'an executor that is killed between a request and its result finds it again, and continues once',
     tier,
     capability: 'resume',
     cites: 'AgentSession.pending: survives a restart; a crash between request and result neither loses nor re-runs',
@@ -161,7 +161,7 @@ export const storage: readonly Requirement[] = [
       check.equal(open, [[second, 'add']], 'what is open after the crash');
       const rest = await again.sayTo('completed', again.answer(second, 'after the crash'));
       const both = /before the crash[\s\S]*after the crash/.test(rest.text);
-      check.that(both, 'an agent that tells both results', rest.text);
+      check.that(both, 'an agent that repeats both results', rest.text);
       for (const id of ids) {
         check.equal((await again.answersTo('tool_response', id)).length, 1, `tool_response events of ${id}`);
       }

@@ -38,7 +38,7 @@ export const tools: readonly Requirement[] = [
       const probe = await check.open();
       const { ids } = await probe.ask('cx: call echo {"a":1}', ['echo']);
       const rest = await probe.sayTo('completed', probe.answer(String(ids[0]), 'forty-two'));
-      check.that(rest.text.includes('forty-two'), 'an agent that tells the result', rest.text || 'no words');
+      check.that(rest.text.includes('forty-two'), 'an agent that repeats the result', rest.text || 'no words');
       const shown = rest.responses.map(({ requestId, name }) => [requestId, name]);
       check.equal(shown, [[ids[0], 'echo']], 'tool_response events');
     },
@@ -55,7 +55,7 @@ export const tools: readonly Requirement[] = [
       const [first = '', second = ''] = ids;
       const rest = await probe.sayTo('completed', [probe.answer(second, 'of-add'), probe.answer(first, 'of-echo')]);
       const paired = /echo -> .*of-echo/.test(rest.text) && /add -> .*of-add/.test(rest.text);
-      check.that(paired, 'an agent that tells of-echo for echo and of-add for add', rest.text);
+      check.that(paired, 'an agent that says of-echo for echo and of-add for add', rest.text);
     },
   },
   {
@@ -90,12 +90,12 @@ export const tools: readonly Requirement[] = [
       const failed = probe.answer(String(ids[0]), 'disk is full', { isError: true, errorType: 'failed' });
       const rest = await probe.sayTo('completed', failed);
       check.equal(rest.responses[0]?.isError, true, 'isError of the tool_response');
-      check.that(rest.text.includes('disk is full'), 'an agent that was told', rest.text);
+      check.that(rest.text.includes('disk is full'), 'an agent that got it', rest.text);
     },
   },
   {
     id: 'CX-TOOL-06',
-    title: 'a denied call is shown as denied, and the agent goes on',
+    title: 'a denied call is shown as denied, and the agent continues',
     tier,
     capability,
     cites: 'RequestAnswer: deny',
@@ -124,7 +124,7 @@ export const tools: readonly Requirement[] = [
       const settled = await probe.giveResult(String(ids[0]), 'by respond');
       check.equal(settled.status, 'settled', 'the settlement');
       const rest = await probe.sayTo('completed', { kind: 'continue' });
-      check.that(rest.text.includes('by respond'), 'an agent that tells the result', rest.text);
+      check.that(rest.text.includes('by respond'), 'an agent that repeats the result', rest.text);
       check.equal((await probe.answersTo('tool_response', String(ids[0]))).length, 1, 'tool_response events');
     },
   },
@@ -183,7 +183,7 @@ export const tools: readonly Requirement[] = [
         return handledBy === 'host' && !live.responses.some((response) => response.requestId === requestId);
       });
       if (asked.length > 0) throw new Breach('no request for a tool that nobody offers', live.summary);
-      check.that(live.reason !== 'input_required', 'a turn that goes on', live.summary);
+      check.that(live.reason !== 'input_required', 'a turn that continues', live.summary);
     },
   },
   {

@@ -80,7 +80,7 @@ export const turns: readonly Requirement[] = [
         check.that(!error.retryable, `${what} to be refused for good`, `${error.code} says retryable`);
       }
       const after = await probe.sayTo('completed', 'cx: recall');
-      check.equal(JSON.parse(after.text), ['cx: recall'], 'what the agent was told');
+      check.equal(JSON.parse(after.text), ['cx: recall'], 'what the agent got');
     },
   },
   {
@@ -151,7 +151,7 @@ export const turns: readonly Requirement[] = [
   },
   {
     id: 'CX-TURN-09',
-    title: 'tells how long a turn takes',
+    title: 'reports how long a turn takes',
     tier: 'INFORMATIONAL',
     cites,
     async check(check) {

@@ -37,7 +37,7 @@ export function makeReport(
   for (const [id, reason] of Object.entries(expected)) {
     if (found.has(id)) continue;
     const base = { id, title: 'no such requirement', tier: 'MANDATORY' as const, cites: '' };
-    rows.push({ ...base, status: 'untested', verdict: 'stale', reason, note: 'it was not judged', transcript: [] });
+    rows.push({ ...base, status: 'untested', verdict: 'stale', reason, note: 'it was not tested', transcript: [] });
   }
   const conformant = rows.every(({ verdict }) => verdict !== 'failed' && verdict !== 'stale');
   return { target, requirements, rows, conformant };

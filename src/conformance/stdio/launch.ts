@@ -116,7 +116,7 @@ export function executorOn(input: Readable, output: Writable) {
     const told = await rpc.call('initialize', { protocolVersion: PROFILE_VERSION });
     const { protocolVersion, descriptor } = (told ?? {}) as { protocolVersion?: string; descriptor?: AgentDescriptor };
     if (protocolVersion?.split('.')[0] !== PROFILE_VERSION.split('.')[0]) {
-      throw broken(`it speaks version ${protocolVersion}, not ${PROFILE_VERSION}`);
+      throw broken(`it implements version ${protocolVersion}, not ${PROFILE_VERSION}`);
     }
     if (!Array.isArray(descriptor?.capabilities)) throw broken('initialize was answered without a descriptor');
     const open = async (ref: SessionRef = {}): Promise<AgentSession> => {

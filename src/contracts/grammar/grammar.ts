@@ -192,7 +192,7 @@ function eventsNeverChange(): StreamRule {
   return {
     push(event, fault) {
       const text = textOf(event);
-      if (text === undefined) fault('the event is not JSON, so that nobody can tell whether it changes', event);
+      if (text === undefined) fault('the event is not JSON, so that whether it changes is not known', event);
       else emitted.push({ event, text });
     },
     end(fault) {

@@ -17,7 +17,7 @@ export class FileSpoolStore implements SpoolStore {
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
     } catch (cause) {
-      throw new CoxswainError('FAILED_PRECONDITION', 'E_STORE', `the folder of a spool store: ${messageOf(cause)}`, {
+      throw new CoxswainError('FAILED_PRECONDITION', 'E_STORE', `the folder of a media store: ${messageOf(cause)}`, {
         cause,
       });
     }

@@ -58,7 +58,7 @@ export class Watchdog {
       this.#timer?.refresh();
       return;
     }
-    this.#fail(`no sign of life for ${this.#options.silenceMs} ms`);
+    this.#fail(`no heartbeat for ${this.#options.silenceMs} ms`);
   }
 
   #fail(what: string): void {

@@ -92,7 +92,7 @@ export async function decideApproved(call: GateCall, rules: GateRules, approval:
     });
   }
   if (rules.isJudged && approval.args && !sameArgs(checked.args, approval.args)) {
-    const message = `the edited arguments are not as the tool takes them (${canonicalJson(checked.args)}); nobody has judged those`;
+    const message = `the edited arguments are not as the tool takes them (${canonicalJson(checked.args)}); no policy has decided on those`;
     return unfit(message, { ...recordFacts(call, call.args, rules), ...approval });
   }
   const args = deepFreeze(checked.args);
@@ -190,7 +190,7 @@ async function authorAsks(
   try {
     return (await untilLate(floor(args), policyTimeoutMs, signal)) ? 'the tool asks for approval' : undefined;
   } catch (error) {
-    return `the tool could not tell whether it needs approval: ${messageOf(error)}`;
+    return `the tool could not say whether it needs approval: ${messageOf(error)}`;
   }
 }
 

@@ -72,5 +72,5 @@ export function tellShadows(
 }
 
 function warn(error: unknown): void {
-  process.emitWarning(`the decision of a shadow policy could not be told: ${messageOf(error)}`, 'CoxswainWarning');
+  process.emitWarning(`the decision of a shadow policy could not be reported: ${messageOf(error)}`, 'CoxswainWarning');
 }

@@ -18,7 +18,7 @@ export function whyNotApprover(
 ): string | undefined {
   const rule = terms?.approvers;
   if (!rule) return undefined;
-  if (rule.notRequester && isOne(by, requestedBy)) return 'whoever asked may not approve';
+  if (rule.notRequester && isOne(by, requestedBy)) return 'the requester may not approve';
   for (const roles of rolesOf(rule)) {
     if (!by.roles?.some((role) => roles.includes(role))) return `it takes one of the roles ${roles.join(', ')}`;
   }
@@ -106,8 +106,8 @@ function namesPeople({ approvers }: ApproverTerms): boolean {
 export function wordsOfApprovers({ approvers: { roles = [], notRequester, quorum } = {} }: ApproverTerms): string[] {
   return [
     ...(roles.length > 0 ? [`roles ${roles.join(', ')}`] : []),
-    ...(notRequester ? ['not by whoever asked'] : []),
-    ...(quorum ? [`${quorum} have to say yes`] : []),
+    ...(notRequester ? ['not by the requester'] : []),
+    ...(quorum ? [`${quorum} must approve`] : []),
   ];
 }
 

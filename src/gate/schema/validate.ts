@@ -107,7 +107,7 @@ export function validatedInTime(
 const fail = (message: string): ValidatedArgs => ({ ok: false, message });
 
 const unstable = fail(
-  "the tool's schema does not take its own output: policy and people judge what runs, so that a transform must give " +
+  "the tool's schema does not take its own output: policy and people decide on what runs, so that a transform must give " +
     "what the schema takes and leaves as it is (other transforms belong into the tool's handler)",
 );
 

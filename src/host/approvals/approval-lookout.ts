@@ -83,7 +83,7 @@ export class ApprovalLookout {
       } catch (error) {
         // Deleted since.
         if (isCoxswainError(error) && error.code === 'E_SESSION_NOT_FOUND') continue;
-        this.#host.warn(`what session ${sessionId} asks could not be read; approvals.list() tells`, error);
+        this.#host.warn(`what session ${sessionId} asks could not be read; approvals.list() shows why`, error);
       }
     }
   }

@@ -4,7 +4,7 @@ import type { ApprovalHost, ApprovalPlace, SessionPlace, WaitingSession } from '
 
 type Places = Pick<ApprovalHost, 'openSessions' | 'borrow'>;
 
-/** Sessions that are looked into for a question of which no index tells where it is. */
+/** Sessions that are looked into for a question of which no index says where it is. */
 const MAX_LOOKED_INTO = 64;
 
 /** What a look into one session finds; undefined: it was deleted since the index was read. */
@@ -95,7 +95,7 @@ export async function* placesOf(
 }
 
 function tooMany(requestId: string, sessions: string): CoxswainError {
-  const message = `no index tells where ${JSON.stringify(requestId)} is asked, and ${sessions}, more than the ${MAX_LOOKED_INTO} that are looked into: name sessionId and userId. If it should be in the index, rebuildOpenCalls() of the store ("coxswain sessions rebuild") makes that anew`;
+  const message = `no index says where ${JSON.stringify(requestId)} is asked, and ${sessions}, more than the ${MAX_LOOKED_INTO} that are looked into: name sessionId and userId. If it should be in the index, rebuildOpenCalls() of the store ("coxswain sessions rebuild") rebuilds it`;
   return new CoxswainError('FAILED_PRECONDITION', 'E_UNKNOWN_REQUEST', message, { details: { requestId } });
 }
 

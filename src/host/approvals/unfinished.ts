@@ -36,7 +36,7 @@ export function recoverSessions(host: ApprovalHost, sessions: SessionPlace[]): R
   const work = async () => {
     for (let place = left.shift(); place; place = left.shift()) {
       await lookInto(host, place, goOn).catch((error: unknown) => {
-        host.warn(`session ${place?.sessionId} could not be gone on with`, error);
+        host.warn(`session ${place?.sessionId} could not be resumed`, error);
       });
     }
   };

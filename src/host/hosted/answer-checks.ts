@@ -184,7 +184,7 @@ export class AnswerChecks {
     }
     const accepts = answer.kind === 'approve' || (answer.kind === 'elicitation' && answer.action === 'accept');
     if (accepts && (await judge.obliges(request, hostTool, undefined)) === 'denied') {
-      const message = `policy denies ${request.name ?? 'this call'} now: a yes to it is not taken`;
+      const message = `policy denies ${request.name ?? 'this call'} now: an approval of it is not taken`;
       throw new CoxswainError('FAILED_PRECONDITION', 'E_REQUEST_CLOSED', message, { details: { requestId } });
     }
     const put = step.kind === 'elicit' ? putAs(step.request, requestId) : undefined;

@@ -57,7 +57,7 @@ export class HttpConnections {
   async deliver(id: string, who: string, messages: unknown): Promise<void> {
     const open = this.#open.get(id);
     if (!open || open.connection.principal.id !== who) {
-      const message = 'there is no such connection on this server; make it anew';
+      const message = 'there is no such connection on this server; connect again';
       throw new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', message);
     }
     if (!Array.isArray(messages)) throw protocolError('body.messages is no list of messages');

@@ -78,7 +78,7 @@ export const routes: Readonly<Record<string, readonly Route[]>> = {
   '/v1/connections': [
     {
       method: 'POST',
-      says: 'Begins a connection of the session protocol, for clients that speak it: its messages are the event stream.',
+      says: 'Begins a connection of the session protocol, for clients that implement it: its messages are the event stream.',
       gives: [200, 'Nothing'],
       events: 'ProtocolMessage',
       query: [],
@@ -151,7 +151,7 @@ export const routes: Readonly<Record<string, readonly Route[]>> = {
     {
       method: 'POST',
       says:
-        'Sends a message, or goes on with a turn. The turn runs on the server whoever reads; its events are the answer ' +
+        'Sends a message, or continues a turn. The turn runs on the server whether or not anybody reads; its events are the answer ' +
         'where the request accepts `text/event-stream`.',
       takes: 'Message',
       gives: [202, 'StreamStarted'],
@@ -247,7 +247,7 @@ export const routes: Readonly<Record<string, readonly Route[]>> = {
   '/v1/approvals/decide': [
     {
       method: 'POST',
-      says: 'Decides a question; the turn goes on by itself.',
+      says: 'Decides a question; the turn continues by itself.',
       takes: 'Decide',
       gives: [200, 'Settlement'],
       query: [],

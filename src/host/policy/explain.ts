@@ -37,7 +37,7 @@ export function describeExplanation({ decision, rules, byDefault, mode }: Explan
   const words = [
     outcome,
     ...(ruleId === undefined ? [] : [`by ${unnamed?.rule ?? ruleId}`]),
-    ...(byDefault ? ['(no rule speaks about this call)'] : []),
+    ...(byDefault ? ['(no rule matches this call)'] : []),
     ...(mode ? [`(mode ${mode.name}; otherwise ${mode.without.outcome})`] : []),
     ...(reason === undefined || (byDefault && !mode) ? [] : [`: ${reason}`]),
   ];

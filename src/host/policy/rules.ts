@@ -140,7 +140,7 @@ class Rules implements RulePolicy {
     this.#options = options;
     this.#default = Object.freeze({
       outcome: policyOutcome(options.defaultOutcome) ?? 'ask',
-      reason: 'No rule speaks about this call.',
+      reason: 'No rule matches this call.',
     });
     if (!options.fallback || answersAtOnce(options.fallback)) answeringAtOnce(this);
   }

@@ -74,7 +74,7 @@ function answersIn(batch: readonly SessionInput[]): AnswerInput[] {
 
 function unheard(requestId: string): CoxswainError {
   const message =
-    `the executor was told what was decided of ${JSON.stringify(requestId)} ${MOST} times and still waits for it: ` +
+    `the executor got the decision on ${JSON.stringify(requestId)} ${MOST} times and still waits for it: ` +
     'the run is ended; correct the executor';
   return new CoxswainError('FAILED_PRECONDITION', 'E_EXECUTOR_CONTRADICTION', message, { details: { requestId } });
 }

@@ -61,7 +61,7 @@ export class Budget {
     return new CoxswainError(
       'RESOURCE_EXHAUSTED',
       'E_MAX_BUDGET',
-      `the turn has used ${this.#usd.toFixed(4)} of its ${usd} USD; continue the session to go on`,
+      `the turn has used ${this.#usd.toFixed(4)} of its ${usd} USD; continue the session to proceed`,
     );
   }
 

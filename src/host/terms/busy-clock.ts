@@ -42,6 +42,6 @@ export class BusyClock {
 /** A clock for a stream's minutes, which runs from now. Undefined: no limit. */
 export function startClock(minutes: number | undefined, fire: (error: CoxswainError) => void): BusyClock | undefined {
   if (minutes === undefined) return undefined;
-  const message = `the stream has used its ${minutes} minutes; continue to go on`;
+  const message = `the stream has used its ${minutes} minutes; continue to proceed`;
   return new BusyClock(minutes * 60_000, () => fire(new CoxswainError('RESOURCE_EXHAUSTED', 'E_MAX_TIME', message)));
 }

@@ -93,7 +93,7 @@ export class WitnessedSession implements AgentSession {
           inner = this.#inner.stream(copyJson(inputs, 'input'), { ...handed(options), streamId });
           for await (const given of inner) {
             if (hasEnded) {
-              this.#contradicts({ what: 'its stream went on after stream_end' }, undefined);
+              this.#contradicts({ what: 'its stream continued after stream_end' }, undefined);
               break;
             }
             const event = copyEvent(given);

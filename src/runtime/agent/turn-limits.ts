@@ -70,7 +70,7 @@ export function exceeded(
 
 /** Limits are no fatal errors: `continue` goes on with fresh counters. */
 export function limit(code: LimitCode, what: string, goOn = 'continue the session'): Failure {
-  const message = `${what}; ${goOn} to go on`;
+  const message = `${what}; ${goOn} to proceed`;
   const reason = ERROR_TABLE[code].ends;
   return { reason, status: 'RESOURCE_EXHAUSTED', code, message, fatal: false, retryable: false };
 }

@@ -118,7 +118,7 @@ async function askAuthor(
   try {
     return floor === true || (await untilAborted(floor(args), signal)) ? 'the tool asks for approval' : undefined;
   } catch (error) {
-    return `the tool could not tell whether it needs approval: ${messageOf(error)}`;
+    return `the tool could not say whether it needs approval: ${messageOf(error)}`;
   }
 }
 

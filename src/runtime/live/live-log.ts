@@ -184,7 +184,7 @@ export abstract class LiveLog {
     this.#log.take(event);
     if (rewound) {
       this.#histories.clear();
-      this.releaseHeld('the session was taken back');
+      this.releaseHeld('the session was rewound');
     }
     for (const listener of this.#listeners) listener(event);
   }

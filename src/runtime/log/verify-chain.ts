@@ -110,7 +110,7 @@ export function verifyRows(rows: readonly ChainRow[], { anchor, gaps = [], other
       const later = (places.get(link.after) ?? -1) > index;
       const there = places.has(link.after) ? undefined : others?.get(link.after);
       if (there !== undefined) {
-        const message = `event ${there} was changed: it was evidence when event ${seq} was written, and is none now`;
+        const message = `event ${there} was changed: it was an audit event when event ${seq} was written, and is none now`;
         faults.push({ seq: there, id: link.after, fault: 'changed', message });
       } else if (later) fault('reordered', `event ${seq} stands before the event that it followed`);
       else if (!isNamed(faults, rows[index - 1]?.seq ?? 0, seq)) {

@@ -239,7 +239,7 @@ export const storeRefusal = {
   missing: (key: SessionKey) =>
     new CoxswainError('NOT_FOUND', 'E_SESSION_NOT_FOUND', `${named(key)} does not exist`, { details: { key } }),
   replaced: (key: SessionKey) =>
-    new CoxswainError('ABORTED', 'E_SESSION_CONFLICT', `${named(key)} was deleted and made again; open it anew`, {
+    new CoxswainError('ABORTED', 'E_SESSION_CONFLICT', `${named(key)} was deleted and made again; open it again`, {
       details: { key },
     }),
   exists: (key: SessionKey) =>

@@ -26,7 +26,7 @@ function normalised(input: string | SessionInput | readonly SessionInput[]): Ses
   const messages = inputs.filter((item) => item.kind === 'message').length;
   if (messages > 1) throw bad('more than one message; send one, the others as steers or as later turns');
   if (messages === 1 && inputs.some((item) => item.kind === 'continue')) {
-    throw bad('a message and continue; a message opens a new turn, continue goes on with the old one');
+    throw bad('a message and continue; a message opens a new turn, continue resumes the old one');
   }
   return inputs.sort((a, b) => rank(a) - rank(b));
 }

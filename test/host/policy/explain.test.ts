@@ -34,7 +34,7 @@ describe('an explanation', () => {
       '  - team.yaml:9 ("small") (allow) is not reached: team.yaml:5 ("clerks") comes first',
     );
     expect(describeExplanation(await policy.explain(policyCall('look', {})))).toEqual([
-      'ask (no rule speaks about this call)',
+      'ask (no rule matches this call)',
     ]);
   });
 

@@ -37,8 +37,8 @@ describe('which rule speaks', () => {
     ['write_file', { outcome: 'ask', ruleId: 'fs', reason: 'files', approvers: { roles: ['ops'] }, expiresIn: 60 }],
     ['mkdir', { outcome: 'ask', ruleId: 'fs', reason: 'files', approvers: { roles: ['ops'] }, expiresIn: 60 }],
     ['ab', { outcome: 'deny', ruleId: 'one' }],
-    ['a', { outcome: 'ask', reason: 'No rule speaks about this call.' }],
-    ['abc', { outcome: 'ask', reason: 'No rule speaks about this call.' }],
+    ['a', { outcome: 'ask', reason: 'No rule matches this call.' }],
+    ['abc', { outcome: 'ask', reason: 'No rule matches this call.' }],
   ])('%s', (action, decision) => {
     expect(policy.evaluate(call(action))).toEqual(decision);
   });

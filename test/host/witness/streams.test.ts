@@ -57,7 +57,7 @@ describe('the stream of another executor', () => {
     const events = await all(session.stream('go'));
     expect(endOf(events).reason).toBe('completed');
     expect(shown(events)).toEqual(['e1:1']);
-    expect(warnings).toEqual([expect.stringContaining('went on after stream_end')]);
+    expect(warnings).toEqual([expect.stringContaining('continued after stream_end')]);
   });
 
   test('CASE-S2 one that throws after its end has ended', async () => {

@@ -81,7 +81,7 @@ export class AcpCall {
   /** Why an agent that says it has begun this call may not have; undefined where it may. */
   get breach(): string | undefined {
     if (this.status === 'failed') return undefined;
-    if (!this.#allowed) return 'was begun without a yes';
+    if (!this.#allowed) return 'was started without an approval';
     const isSame = isSameCall(this.#allowed, this.#subject, this.#volatile);
     return isSame ? undefined : 'is another call than the one that was allowed';
   }

@@ -13,7 +13,7 @@ export async function loadAcpSdk(): Promise<AcpSdk> {
     throw new CoxswainError(
       'FAILED_PRECONDITION',
       'E_UNSUPPORTED',
-      'install the package @agentclientprotocol/sdk to speak the Agent Client Protocol',
+      'install the package @agentclientprotocol/sdk to use the Agent Client Protocol',
       { cause },
     );
   }

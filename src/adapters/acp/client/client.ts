@@ -199,7 +199,7 @@ async function open(
     throw new CoxswainError(
       'FAILED_PRECONDITION',
       'E_UNSUPPORTED',
-      `agent ${name} speaks version ${info.protocolVersion} of the protocol, version ${sdk.PROTOCOL_VERSION} is needed`,
+      `agent ${name} implements version ${info.protocolVersion} of the protocol, version ${sdk.PROTOCOL_VERSION} is needed`,
     );
   }
   const place = { cwd, mcpServers: [...options.mcpServers] };

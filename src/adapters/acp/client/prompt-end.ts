@@ -20,7 +20,7 @@ export function stopped(reason: PromptResponse['stopReason'] | undefined, agent:
     case 'max_tokens':
       return undefined;
     case 'refusal':
-      return new CoxswainError('FAILED_PRECONDITION', 'E_REFUSED', `agent ${agent} refuses to go on`);
+      return new CoxswainError('FAILED_PRECONDITION', 'E_REFUSED', `agent ${agent} refuses to continue`);
     case 'max_turn_requests':
       return new CoxswainError('RESOURCE_EXHAUSTED', 'E_MAX_LLM_CALLS', `agent ${agent} has reached its own limit`);
     default:

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Content, ContentPart, FunctionResponsePart, MediaPart } from '../../../contracts/index.ts';
 import { mergeAdjacent } from '../../../runtime/index.ts';
 
-const GO_ON = 'Go on with what your instructions ask for.';
+const GO_ON = 'Continue with what your instructions ask for.';
 
 /** The history in turns: roles alternate, no turn is empty, a user's is first and last, as most providers insist. */
 export function turnsOf(contents: readonly Content[]): Content[] {

@@ -76,7 +76,7 @@ function marker({ initialState, log }: LiveSession, through: number): StoredEven
 function settled({ fold, log }: LiveSession, through: number): StoredEvent[] {
   const before = openCallChanges(log.filter(({ seq }) => seq <= through)).opened.map(({ callId }) => callId);
   const calls = [...fold.open.values()].filter(({ id }) => !before.includes(id.toWellFormed())).reverse();
-  const why = 'the session was taken back to before it';
+  const why = 'the session was rewound to before it';
   const origin = { streamId: '', invocationId: '' };
   const events = calls.map((call) => responseEvent(call, abandoned(call, why), origin));
   const { turn } = fold;

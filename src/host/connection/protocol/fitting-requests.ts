@@ -56,7 +56,7 @@ function bare(request: OpenRequest): OpenRequest {
 }
 
 function notShown(what: string, bytes: number, digest: string | undefined): string {
-  const bound = digest === undefined ? '' : ` A yes is bound to the digest ${digest}.`;
+  const bound = digest === undefined ? '' : ` An approval applies to the digest ${digest}.`;
   return `Not shown: ${what} has ${bytes} bytes, more than one message may have.${bound}`;
 }
 

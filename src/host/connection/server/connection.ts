@@ -94,7 +94,7 @@ export class Connection implements Opened, Caller, Controller<Channel> {
       for (const hold of this.holds.values()) hold.attachment?.drained();
     });
     if (options.identity) this.#count(options.identity.principal.id);
-    if (transport.protocol !== SUBPROTOCOL) this.close(CLOSE_CODES.version, `this server speaks ${SUBPROTOCOL}`);
+    if (transport.protocol !== SUBPROTOCOL) this.close(CLOSE_CODES.version, `this server implements ${SUBPROTOCOL}`);
   }
 
   get principal(): Principal {
@@ -295,7 +295,7 @@ export class Connection implements Opened, Caller, Controller<Channel> {
 
   async #initialize(content: ParamsOf<'initialize'>): Promise<InitializeResult> {
     if (content.protocolVersion !== PROTOCOL_VERSION) {
-      const message = `this server speaks version ${PROTOCOL_VERSION}, not ${content.protocolVersion.slice(0, 32)}`;
+      const message = `this server implements version ${PROTOCOL_VERSION}, not ${content.protocolVersion.slice(0, 32)}`;
       queueMicrotask(() => setImmediate(() => this.close(CLOSE_CODES.version, message)));
       throw protocolError(message);
     }

@@ -59,7 +59,7 @@ export class Hub {
   /** @throws CoxswainError `UNAVAILABLE / E_GOING_AWAY` */
   assertTaking(): void {
     if (!this.#retired) return;
-    const message = 'this server goes away and begins nothing new; ask again once the connection is made anew';
+    const message = 'this server goes away and begins nothing new; connect again, then ask again';
     throw new CoxswainError('UNAVAILABLE', 'E_GOING_AWAY', message);
   }
 

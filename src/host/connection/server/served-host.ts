@@ -135,6 +135,6 @@ async function goOnShown(channel: Channel, warn: (message: string, error?: unkno
     await channel.running;
     if (channel.session instanceof HostedSession) await goOn(channel.session);
   } catch (error) {
-    warn(`session ${channel.session.id} could not go on after an approval`, error);
+    warn(`session ${channel.session.id} could not continue after an approval`, error);
   }
 }

@@ -31,8 +31,7 @@ const PROMPT: JsonSchema = {
 const SESSION_ID = 'session_id';
 const sessionProperty: JsonSchema = {
   type: 'string',
-  description:
-    'To go on with an earlier conversation: the session_id that its answer gave. Leave it out for a new one.',
+  description: 'To continue an earlier conversation: the session_id that its answer gave. Leave it out for a new one.',
 };
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_SCHEMA` for an input schema that is no object's */

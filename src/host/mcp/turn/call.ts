@@ -79,7 +79,9 @@ export class AgentCall {
       if (this.#context.mcpReq.signal.aborted) throw error;
       if (!isCoxswainError(error)) this.#frame.warn(`a call of ${this.#tool.name} failed`, error);
       // Any other error's text is the host's own: it may hold what is not for callers.
-      const words = isCoxswainError(error) ? `${error.code}: ${error.message}` : 'E_INTERNAL: the host could not go on';
+      const words = isCoxswainError(error)
+        ? `${error.code}: ${error.message}`
+        : 'E_INTERNAL: the host could not continue';
       return failed(words, this.#tool, session, session && (await this.#soFar(session)));
     } finally {
       this.#progress.stop();

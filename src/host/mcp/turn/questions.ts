@@ -36,12 +36,12 @@ export function formQuestion(request: ReportedRequest, principal: Principal): Fo
   if (approval) {
     const fault = whyNotApprover(approval, approval.requestedBy, principal);
     if (fault !== undefined) return fault;
-    if (hasVoted(request, principal)) return 'the yes is counted; others must say yes too';
+    if (hasVoted(request, principal)) return 'the approval is counted; others must approve too';
     const shown = previewText(approval.preview, request.args);
     if ('why' in shown) return shown.why;
     return { request, form: { message: `${message}\n\n${shown.text}`, requestedSchema: decisionForm } };
   }
-  if (request.kind === 'tool') return `${request.name} is run by whoever drives the session, not here`;
+  if (request.kind === 'tool') return `${request.name} is run by the client of the session, not here`;
   // The protocol forbids to ask for secrets in a form.
   if (request.elicitation === 'auth_required') return 'it asks for a credential, which may not pass through a form';
   if (request.requestedSchema === undefined) {

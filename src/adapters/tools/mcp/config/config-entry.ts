@@ -27,7 +27,7 @@ export function serverOf(at: string, entry: Record<string, unknown>, env: Enviro
   const { type, command, httpUrl, cwd } = entry;
   const url = httpUrl ?? entry.url;
   if (typeof type === 'string' && older.includes(type)) {
-    throw fault(`${at}.type: it speaks an older way of connecting, which is not spoken here; use its http address`);
+    throw fault(`${at}.type: it is an older transport, which is not supported; use its http address`);
   }
   if (type !== undefined && (typeof type !== 'string' || !types.includes(type))) {
     throw fault(`${at}.type can be stdio or http`);

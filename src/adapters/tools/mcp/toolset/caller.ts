@@ -58,7 +58,7 @@ export class McpCalls {
         if (context.signal.aborted) throw error;
         if (idle.signal.aborted) {
           caller.doubt();
-          return errorResult('timeout', `${caller.name} gave no sign of life; the call may have run`);
+          return errorResult('timeout', `${caller.name} sent nothing in time; the call may have run`);
         }
         if (isRetry || !isForgotten(error, sessionId, sdk)) return failed(caller, error, sdk);
         // The server does not know this session any more, so it has not read anything: once more in a new one.
@@ -131,7 +131,7 @@ function failed({ name, connection, doubt }: CallerToolset, error: unknown, sdk:
   const errorType = errorTypeOfThrown(error, sdk);
   switch (errorType) {
     case 'timeout':
-      return errorResult('timeout', `${name} gave no sign of life; the call may have run`);
+      return errorResult('timeout', `${name} sent nothing in time; the call may have run`);
     case 'interrupted':
       return errorResult('interrupted', `the answer of ${name} was lost; the call may have run (${why})`);
     case 'failed':

@@ -114,7 +114,7 @@ class ServerTools implements McpToolset {
       return await this.#list();
     } catch (error) {
       if (!this.#tools && this.#options.optional && !this.#connection.isClosed) {
-        this.#warnOnce(error, 'it is gone on without its tools');
+        this.#warnOnce(error, 'the session continues without its tools');
         return [];
       }
       if (!this.#tools) throw error;
@@ -293,7 +293,7 @@ class ServerTools implements McpToolset {
     const now = this.#definitions.get(name);
     if (!now) throw new CoxswainError('NOT_FOUND', 'E_TOOL', `${this.name} has no tool ${name} any more`);
     if (now.digest !== judged) {
-      const message = `${this.name} has changed what ${name} is since this call was judged; it was not run. Call it again`;
+      const message = `${this.name} has changed what ${name} is since this call was decided on; it was not run. Call it again`;
       throw new CoxswainError('FAILED_PRECONDITION', 'E_TOOL', message);
     }
     this.#pins.set(name, now.digest);
