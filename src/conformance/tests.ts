@@ -1,5 +1,5 @@
 import { requirements } from './checks/index.ts';
-import type { ConformanceTarget, Finding, RunOptions, Tier } from './kit/index.ts';
+import type { ConformanceTarget, Finding, Requirement, RunOptions, Tier } from './kit/index.ts';
 import { isFailure, judge, kitInput } from './kit/index.ts';
 import { describeFinding } from './report/index.ts';
 
@@ -28,12 +28,26 @@ export interface ConformanceTest {
 export function conformanceTests(target: ConformanceTarget, options: RunOptions = {}): ConformanceTest[] {
   kitInput.target(target);
   kitInput.options(options);
+  const needed = new Map<string, Promise<Finding>>();
+  const judged = (requirement: Requirement): Promise<Finding> => {
+    const known = needed.get(requirement.id);
+    if (known) return known;
+    const finding = judge(requirement, target, options);
+    // Others need it: it is tried once for all of them.
+    if (requirements.some(({ needs }) => needs?.includes(requirement.id))) needed.set(requirement.id, finding);
+    return finding;
+  };
   return requirements.map((requirement) => ({
     id: requirement.id,
     title: requirement.title,
     tier: requirement.tier,
     async run() {
-      const finding = await judge(requirement, target, options);
+      for (const id of requirement.needs ?? []) {
+        const other = requirements.find((one) => one.id === id);
+        const isHeld = !other || options.known?.includes(id) || (await judged(other)).status === 'passed';
+        if (!isHeld) throw new Error(`${requirement.id} was not tested: begin with ${id}, which fails`);
+      }
+      const finding = await judged(requirement);
       if (isFailure(finding)) throw new Error(describeFinding(finding));
       return finding;
     },

@@ -5,12 +5,16 @@ import {
   conformanceTests,
   isFailure,
   judge,
+  makeReport,
   requirements,
   runConformance,
+  tableOf,
+  targetOfSource,
   Untestable,
 } from '../../src/conformance/index.ts';
 import type { SessionInput } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
+import { fromAgent, LlmAgent } from '../../src/index.ts';
 import { targetOf } from './broken/bend.ts';
 import { local } from './targets.ts';
 
@@ -175,6 +179,68 @@ test('a failing test shows requirement, expectation and transcript', async () =>
   expect(message).toContain('expected: the words of the agent: "good morning"');
   expect(message).toContain('found:    "something else"');
   expect(message).toMatch(/> stream "cx: say good morning"\n\s+< initialize/);
+});
+
+test('NEW-C1 what others need is tested first; where it fails they are not tested, unless it is known', async () => {
+  const log: string[] = [];
+  const named = (id: string, needs: readonly string[], isHeld: boolean): Requirement => ({
+    ...made('MANDATORY', async () => {
+      log.push(id);
+      if (!isHeld) throw new Breach('one', 'two');
+    }),
+    id,
+    ...(needs.length > 0 ? { needs } : {}),
+  });
+  const list = [named('A', ['C'], true), named('B', [], true), named('C', ['D'], false), named('D', [], true)];
+  const found = await runConformance(list, local);
+  expect(log).toEqual(['D', 'C', 'B']);
+  expect(found.map(({ id, status, note }) => [id, status, note])).toEqual([
+    ['A', 'untested', 'needs C, which fails'],
+    ['B', 'passed', undefined],
+    ['C', 'failed', undefined],
+    ['D', 'passed', undefined],
+  ]);
+  log.length = 0;
+  expect((await runConformance(list, local, { known: ['C'] })).map(({ status }) => status)).toEqual([
+    'passed',
+    'passed',
+    'failed',
+    'passed',
+  ]);
+  expect(log).toEqual(['D', 'C', 'A', 'B']);
+});
+
+test('NEW-C5 an ordinary agent has one failure, which says what it lacks; tests that need it say where to begin', async () => {
+  const model = { name: 'm', generate: () => answers() };
+  async function* answers() {
+    yield { content: { role: 'model' as const, parts: [{ type: 'text' as const, text: 'hi' }] } };
+  }
+  const ordinary = targetOfSource('ordinary', () => fromAgent(new LlmAgent({ name: 'bot', model })));
+  const findings = await runConformance(requirements, ordinary);
+  const failed = findings.filter(({ status }) => status === 'failed');
+  expect(failed.map(({ id, found }) => [id, found])).toEqual([
+    ['CX-TURN-01', expect.stringMatching(/^"hi": the agent does not follow the fixture messages.*answerFixture\(\)/)],
+  ]);
+  expect(tableOf(makeReport('ordinary', '1.1', findings))).toMatch(/\nbegin with CX-TURN-01: .*\n$/);
+  const [needy] = conformanceTests(ordinary).filter(({ id }) => id === 'CX-GRAM-01');
+  await expect(needy?.run()).rejects.toThrow('CX-GRAM-01 was not tested: begin with CX-TURN-01, which fails');
+});
+
+test('NEW-C3 a fault of a schema is one line, which begins with the member', async () => {
+  const bent = targetOf({
+    id: 'CX-GRAM-08',
+    how: 'an error that does not say whether to try again',
+    bend: () => ({
+      show(event) {
+        if (event.type !== 'error') return event;
+        const { retryable: _, ...rest } = event;
+        return rest as typeof event;
+      },
+    }),
+  });
+  const schema = requirements.filter(({ id }) => id === 'CX-GRAM-08');
+  const [finding] = await runConformance(schema, bent);
+  expect(finding?.found).toMatch(/^error\.retryable is missing in \{.*\}$/);
 });
 
 test('CX-TOOL-08: a late result that counts when it comes with a stream is seen', async () => {

@@ -61,6 +61,26 @@ test('the table has a line each, then expectation and transcript of what failed'
   expect(lines.at(-2)).toBe('1 passed, 1 failed, 1 expected: NOT conformant');
 });
 
+test('NEW-C3 what was not tested is a line for each reason', () => {
+  const untested = (id: string, note: string) => finding(id, { status: 'untested', tier: 'CAPABILITY', note });
+  const rows = [
+    finding('A'),
+    ...'BCDEFGHI'.split('').map((id) => untested(id, 'no steer')),
+    untested('Z', 'no resume'),
+  ];
+  const lines = tableOf(makeReport('mine', '1.0', rows)).split('\n');
+  expect(lines.filter((line) => line.startsWith('untested'))).toEqual([
+    'untested 8: no steer (B, C, D, E, F and 3 more)',
+    'untested 1: no resume (Z)',
+  ]);
+});
+
+test('NEW-C1 what was not tested because of a known failure is no excuse', () => {
+  const needy = finding('B', { status: 'untested', note: 'needs A, which fails', needs: 'A' });
+  expect(verdicts({}, finding('A', broken), needy)).toEqual(['A failed', 'B untested', false]);
+  expect(verdicts({ A: 'no store yet' }, finding('A', broken), needy)).toEqual(['A expected', 'B failed', false]);
+});
+
 test('JUnit: failures and stale entries fail, the rest is skipped; no character that XML cannot hold', () => {
   const rows = [finding('A'), finding('B', broken), finding('C', broken), finding('D')];
   const xml = junitOf(makeReport('"mine"', '1.0', rows, { C: 'later', D: 'mended since' }));

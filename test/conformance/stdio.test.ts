@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { conformanceTests, launchExecutor, sharedTarget, targetOfCommand } from '../../src/conformance/index.ts';
 import type { AgentEvent, AgentSession } from '../../src/contracts/index.ts';
 import { checkStream } from '../../src/contracts/index.ts';
+import { agentDescriptor, agentEvent, sessionInput } from '../../src/contracts/schemas/index.ts';
 
 const folder = join(import.meta.dirname, '../../examples/minimal-executor');
 const hasPython = spawnSync('python3', ['--version']).status === 0;
@@ -19,6 +20,23 @@ test('the minimal executor in TypeScript has fewer than 150 lines and imports no
   const code = readFileSync(join(folder, 'executor.ts'), 'utf8');
   expect(code.trimEnd().split('\n').length).toBeLessThan(150);
   expect(code).not.toMatch(/\bimport\b/);
+});
+
+test('NEW-C2 the exchange that the profile shows is one: its frames fit the schemas, its streams the grammar', () => {
+  const page = readFileSync(join(folder, '../../spec/EXECUTOR.md'), 'utf8');
+  const lines = (/```text\n(> [\s\S]*?)\n```/.exec(page)?.[1] ?? '').split('\n');
+  const frames = lines.map((line) => JSON.parse(line.slice(2)));
+  expect(frames.every(({ jsonrpc }) => jsonrpc === '2.0')).toBe(true);
+  expect(agentDescriptor.safeParse(frames[1].result.descriptor).success).toBe(true);
+  for (const { params } of frames.filter(({ method }) => method === 'stream')) {
+    for (const input of params.input) expect(sessionInput.safeParse(input).error).toBeUndefined();
+  }
+  const shown: AgentEvent[] = frames.flatMap(({ method, params }) => (method === 'event' ? [params.event] : []));
+  expect(shown.map((event) => agentEvent.safeParse(event).error)).toEqual(shown.map(() => undefined));
+  for (const streamId of ['r1', 'r2']) {
+    const events = shown.filter((event) => event.streamId === streamId);
+    expect(checkStream(events, { initialized: streamId === 'r2' })).toEqual([]);
+  }
 });
 
 // One process for all checks: a start takes longer than a check.

@@ -60,6 +60,7 @@ async function conformance(
   try {
     const findings = await runConformance(chosen, shared ?? target, {
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
+      known: Object.keys(expected),
       signal: stop.signal,
       onFinding: progress,
     });

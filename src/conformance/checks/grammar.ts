@@ -2,6 +2,7 @@ import type { AgentEvent, GrammarRule, GrammarViolation } from '../../contracts/
 import { textOfParts } from '../../contracts/index.ts';
 import type { Probe, Requirement, RequirementCheck } from '../kit/index.ts';
 import { Breach, json } from '../kit/index.ts';
+import { schemaFault } from './schema-fault.ts';
 
 const tier = 'MANDATORY';
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -107,7 +108,7 @@ export const grammar: readonly Requirement[] = [
           check.that(
             parsed.success,
             `a ${event.type} that fits its schema`,
-            `${json(event)}: ${parsed.error?.message}`,
+            `${schemaFault(event.type, parsed.error?.issues)} in ${json(event)}`,
           );
           check.that(ISO.test(event.timestamp), 'a timestamp in ISO 8601, UTC, milliseconds', event.timestamp);
         }

@@ -1,5 +1,6 @@
 import type { Requirement } from '../kit/index.ts';
 import { json } from '../kit/index.ts';
+import { schemaFault } from './schema-fault.ts';
 
 const tier = 'MANDATORY';
 const cites = 'AgentSession: how an agent runs';
@@ -14,7 +15,7 @@ export const lifecycle: readonly Requirement[] = [
       const { agentDescriptor } = await import('../../contracts/schemas/index.ts');
       const { session } = await check.open();
       const parsed = agentDescriptor.safeParse(session.descriptor);
-      check.that(parsed.success, 'a descriptor that fits its schema', parsed.error?.message ?? '');
+      check.that(parsed.success, 'a descriptor that fits its schema', schemaFault('descriptor', parsed.error?.issues));
       check.equal(JSON.parse(json(session.descriptor)), session.descriptor, 'a descriptor read back from JSON');
       check.that(session.id !== '', 'a session with an id', 'an empty id');
     },

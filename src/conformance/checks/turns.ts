@@ -1,6 +1,6 @@
 import type { AgentEvent, SessionInput } from '../../contracts/index.ts';
 import type { Requirement } from '../kit/index.ts';
-import { Untestable } from '../kit/index.ts';
+import { json, Untestable } from '../kit/index.ts';
 
 const tier = 'MANDATORY';
 const cites = 'AgentSession.stream';
@@ -34,7 +34,11 @@ export const turns: readonly Requirement[] = [
     cites,
     async check(check) {
       const live = await (await check.open()).sayTo('completed', 'cx: say good morning');
-      check.equal(live.text, 'good morning', 'the words of the agent');
+      check.that(
+        live.text === 'good morning',
+        'the words of the agent: "good morning", as the fixture message says',
+        `${json(live.text)}: the agent does not follow the fixture messages of the kit; let its model answer with answerFixture() of coxswain/conformance, or point it at the model server`,
+      );
     },
   },
   {

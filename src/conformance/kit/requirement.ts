@@ -19,6 +19,8 @@ export interface Requirement {
   readonly policy?: PolicyEvaluator;
   /** Where it is written: a section of the contract. */
   readonly cites: string;
+  /** Ids of requirements without which this one cannot be tested: it uses what they ask for. */
+  readonly needs?: readonly string[];
   /** Judges one fresh executor. May return a fact to show. Throws {@link Breach} or {@link Untestable}. */
   check(check: RequirementCheck): Promise<string | undefined> | Promise<void>;
 }

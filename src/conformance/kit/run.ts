@@ -21,6 +21,8 @@ export interface Finding {
   found?: string;
   /** Why it was not tested, or the fact that it tells. */
   note?: string;
+  /** The requirement without which it could not be tested, and which fails. */
+  needs?: string;
   /** What went over the contract, of a failure. */
   transcript: readonly string[];
 }
@@ -98,7 +100,10 @@ function told(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${messageOf(error)}` : messageOf(error);
 }
 
-/** Judges all requirements, one after another; `signal` stops between two. */
+/**
+ * Judges all requirements, one after another; `signal` stops between two. Those that others need come first; where one
+ * of them fails, the others are not tested, so that one fault is one failure.
+ */
 export async function runConformance(
   requirements: readonly Requirement[],
   target: ConformanceTarget,
@@ -107,14 +112,30 @@ export async function runConformance(
   kitInput.requirements(requirements);
   kitInput.target(target);
   kitInput.options(options);
-  const findings: Finding[] = [];
-  for (const requirement of requirements) {
+  const findings = new Map<string, Finding>();
+  const inOrder = requirements.toSorted((a, b) => rank(a, requirements) - rank(b, requirements));
+  for (const requirement of inOrder) {
     if (options.signal?.aborted) break;
-    const finding = await judge(requirement, target, options);
-    findings.push(finding);
+    const missing = requirement.needs?.find((id) => isMissing(findings.get(id), options.known));
+    const finding = missing === undefined ? await judge(requirement, target, options) : untried(requirement, missing);
+    findings.set(requirement.id, finding);
     options.onFinding?.(finding);
   }
-  return findings;
+  return requirements.flatMap(({ id }) => findings.get(id) ?? []);
+}
+
+/** What others need goes first, and what needs nothing of it before the rest. */
+function rank({ id, needs = [] }: Requirement, all: readonly Requirement[]): number {
+  return all.some((other) => other.needs?.includes(id)) ? needs.length : Number.MAX_SAFE_INTEGER;
+}
+
+function isMissing(finding: Finding | undefined, known: readonly string[] = []): boolean {
+  return finding !== undefined && finding.status !== 'passed' && !known.includes(finding.needs ?? finding.id);
+}
+
+/** Of a requirement that cannot be tested, since another one fails. */
+export function untried({ id, title, tier, cites }: Requirement, needs: string): Finding {
+  return { id, title, tier, cites, status: 'untested', note: `needs ${needs}, which fails`, needs, transcript: [] };
 }
 
 /** A finding that makes an executor non-conformant: an advisory one never does. */
