@@ -151,7 +151,7 @@ describe('an agent as a tool', () => {
           },
           'done',
         ],
-        expert: [asked, asked],
+        expert: [asked, asked, 'paid', 'paid'],
       },
     });
     const { say } = bench(llm('bot', model, { tools: [agentTool(llm('expert', undefined, { tools: [pay] }))] }));
@@ -164,7 +164,7 @@ describe('an agent as a tool', () => {
     }
     expect([[...paid].sort(), endOf(events)]).toEqual([['x', 'y'], 'completed']);
     expect(brief(model.requests.at(-1)?.contents).at(-1)).toBe(
-      'user: expert = {"result":"Mock response"} | expert = {"result":"Mock response"}',
+      'user: expert = {"result":"paid"} | expert = {"result":"paid"}',
     );
   });
 

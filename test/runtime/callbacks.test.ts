@@ -247,7 +247,7 @@ describe('chains', () => {
           afterModel: three<ModelResponse | undefined>('after_model', undefined),
           afterAgent: three('after_agent', text('x')),
         },
-        [{ calls: [['look']] }],
+        [{ calls: [['look']] }, { text: 'done' }],
         ['after_model', 'before_tool', 'after_model', 'after_agent'],
       ],
       [

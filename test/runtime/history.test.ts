@@ -40,6 +40,7 @@ describe('whose words', () => {
         first: [{ thought: 'hm', text: 'let me see', calls: [['look', { at: 1 }]] }, 'seen'],
         second: ['ok', 'again'],
       },
+      strict: false,
     });
     const agent = new SequentialAgent({
       name: 'all',

@@ -160,7 +160,7 @@ describe('S0-23 instructions of agents', () => {
   test('global and own instruction, filled from state', async () => {
     const sessions = new InMemorySessionService();
     await sessions.create(key, { state: { user_name: 'Ann', 'app:house': 'Tea & Co' } });
-    const model = new ScriptedModel();
+    const model = new ScriptedModel({ strict: false });
     const child = llm('child', undefined, { instruction: 'Serve {user_name}.' });
     const plain = llm('plain', undefined);
     const root = llm('root', model, { globalInstruction: 'You work for {app:house}.', instruction: 'Greet {nick?}.' });
@@ -187,7 +187,7 @@ describe('S0-23 instructions of agents', () => {
   });
 
   test('a function’s text is taken as it is, and is given the state', async () => {
-    const model = new ScriptedModel();
+    const model = new ScriptedModel({ strict: false });
     const { say } = bench(
       llm('bot', model, {
         globalInstruction: () => 'global {user_name}',
@@ -201,14 +201,14 @@ describe('S0-23 instructions of agents', () => {
   });
 
   test('a missing key fails the turn before the model is asked, naming key and agent', async () => {
-    const model = new ScriptedModel();
+    const model = new ScriptedModel({ strict: false });
     const events = await bench(llm('bot', model, { instruction: 'hi {nick}' })).say('hi');
     expect(errorOf(events)).toMatchObject({ code: 'E_INSTRUCTION', message: expect.stringMatching(/bot.*\{nick\}/) });
     expect([endOf(events), model.requests]).toEqual(['failed', []]);
   });
 
   test('an artifact’s text is filled in', async () => {
-    const model = new ScriptedModel();
+    const model = new ScriptedModel({ strict: false });
     const artifacts = new InMemoryArtifactService();
     await artifacts.save(key, 'menu.txt', { mimeType: 'text/plain', data: btoa('Tea: 2') });
     const { say } = bench(llm('bot', model, { instruction: 'Menu: {artifact.menu.txt}' }), { services: { artifacts } });

@@ -8,7 +8,7 @@ import { bench, brief, collect, endOf, errorOf, host, llm, responses, said, tool
 
 /** A model that calls for ever. */
 const restless = (step: ScriptedStep = { calls: [['look']] }) => {
-  const model = new ScriptedModel();
+  const model = new ScriptedModel({ strict: false });
   const generate = model.generate.bind(model);
   const asked = { count: 0 };
   model.generate = async function* (request, options) {
@@ -117,7 +117,7 @@ describe('R1 model calls of a turn', () => {
   });
 
   test('500 by default over all agents, ping-pong included', async () => {
-    const model = new ScriptedModel();
+    const model = new ScriptedModel({ strict: false });
     const generate = model.generate.bind(model);
     model.generate = async function* (request, options) {
       for await (const frame of generate(request, options)) {

@@ -134,7 +134,7 @@ describe('S0-20 the request', () => {
   });
 
   test('a model by name, an override for the run, the nearest ancestor’s model', async () => {
-    const models = new Map(['m-1', 'm-2'].map((name) => [name, new ScriptedModel({ name })]));
+    const models = new Map(['m-1', 'm-2'].map((name) => [name, new ScriptedModel({ name, strict: false })]));
     const child = llm('child', undefined);
     const fixed = llm('fixed', undefined, { subAgents: [] });
     const agent = new SequentialAgent({

@@ -218,6 +218,7 @@ describe('events of a stream', () => {
     const back = new LlmAgent({ name: 'back', description: 'bills' });
     const model = new ScriptedModel({
       byAgent: { front: [{ calls: [['transfer_to_agent', { agent_name: 'back' }]] }], back: ['billed'] },
+      strict: false,
     });
     const session = await open(new LlmAgent({ name: 'front', model, subAgents: [back] }));
     const first = await say(session, 'go', { hostToolExecution: true });
