@@ -108,6 +108,14 @@ function resultOf<Out>(summary: StreamSummary): RunResult<Out> {
  * {@link run}, where anything but an answer is a throw.
  * @throws CoxswainError the run's own error, which tells a limit or an abort too; `FAILED_PRECONDITION / E_RUN_UNFINISHED`
  *   where it waits for answers, or ended otherwise without one
+ * @example
+ * ```ts
+ * import { createHost, LlmAgent, runOrThrow } from 'coxswain';
+ *
+ * const host = createHost({ app: 'shop', agents: [new LlmAgent({ name: 'clerk', model: 'gpt-5' })] });
+ * const { text } = await runOrThrow(await host.open('clerk'), 'How many orders are open?');
+ * console.log(text);
+ * ```
  */
 export async function runOrThrow<Out = unknown>(
   session: AgentSession & WithOutput<Out>,
@@ -130,6 +138,14 @@ export async function runOrThrow<Out = unknown>(
 /**
  * The words of the agent on the root thread, each character once, streaming or not. Returns the stream's end
  * reason.
+ * @example
+ * ```ts
+ * import { createHost, LlmAgent, textOf } from 'coxswain';
+ *
+ * const host = createHost({ app: 'shop', agents: [new LlmAgent({ name: 'clerk', model: 'gpt-5' })] });
+ * const session = await host.open('clerk');
+ * for await (const words of textOf(session.stream('Hello'))) process.stdout.write(words);
+ * ```
  */
 export async function* textOf(stream: AsyncIterable<AgentEvent>): AsyncGenerator<string, StreamEndReason> {
   checkIs(stream, 'textOf: stream', iterable);

@@ -162,6 +162,31 @@ describe.each(kinds)('%s: approval inside a called agent', (kind) => {
   });
 });
 
+test.each(kinds)(
+  'NEW-M3 %s: a call with the session alone gets what came of a call that was settled elsewhere',
+  async (kind) => {
+    await using shop = await openShop();
+    await using client = await connect(kind, { url: shop.url });
+    const asked = await client.call('puppet', pay);
+    const session_id = sessionOf(asked);
+    expect(textOf(asked)).toContain('call puppet again with this session_id alone to get what came of it');
+    // While it waits it is said again, with nothing about a message.
+    const waiting = textOf(await client.call('puppet', { session_id }));
+    expect(waiting).toContain('waits for an answer to an earlier question');
+    expect(waiting).not.toContain('not delivered');
+    const [open] = await shop.host.approvals.list();
+    await shop.host.approvals.decide(open?.request.requestId ?? '', { kind: 'approve' }, { by: { id: 'local' } });
+    await shop.host.idle();
+    for (const args of [{ session_id }, { session_id, prompt: '' }]) {
+      const result = await client.call('puppet', args);
+      expect([result.isError ?? false, textOf(result)]).toEqual([false, 'got {"content":"paid 5"}']);
+    }
+    expect(shop.runs).toEqual([5]);
+    const nothing = await client.call('puppet', {});
+    expect([nothing.isError, textOf(nothing)]).toEqual([true, expect.stringContaining('prompt')]);
+  },
+);
+
 test.each(kinds)('%s: where two must say yes, one is asked once, and the other settles it elsewhere', async (kind) => {
   const policy = { evaluate: () => ({ outcome: 'ask', approvers: { quorum: 2 } }) as const };
   await using shop = await openShop({ host: { policy } });

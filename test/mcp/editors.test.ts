@@ -79,9 +79,7 @@ test('HUNT-P6 sibling: its settings, and the file of Cursor', async () => {
     { TOKEN: 'of-env' },
   );
   expect(cursor.listed).toEqual({ good: [[], 'of-env', undefined, process.cwd()].map((each) => each ?? null) });
-  expect(cursor.warnings).toEqual([
-    expect.stringContaining('mcpServers.old.type: it is an older transport'),
-  ]);
+  expect(cursor.warnings).toEqual([expect.stringContaining('mcpServers.old.type: it is an older transport')]);
 });
 
 test('HUNT-P6 sibling: the settings of gemini-cli', async () => {

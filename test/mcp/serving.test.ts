@@ -52,7 +52,7 @@ describe.each(kinds)('%s over HTTP', (kind) => {
     ]);
     expect(tools[0]).toMatchObject({
       description: 'Does what it is told.',
-      inputSchema: { type: 'object', required: ['prompt'], properties: { session_id: { type: 'string' } } },
+      inputSchema: { type: 'object', properties: { prompt: { type: 'string' }, session_id: { type: 'string' } } },
     });
     expect(textOf(await client.call('puppet', { prompt: 'say hello' }))).toBe('hello');
   });

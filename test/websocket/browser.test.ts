@@ -1,12 +1,13 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { isBuiltin } from 'node:module';
 import type { AddressInfo, Socket } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { build } from 'vite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { bot, hostOf, readOnly, slowTool } from '../host/kit.ts';
+import { built } from '../packed.ts';
 import { durable, idsOf, serving } from './kit.ts';
 
 const browser = [
@@ -60,6 +61,40 @@ describe('the client in a browser', () => {
     expect(code).toContain('session/attach');
     expect(Buffer.byteLength(code)).toBeLessThan(64 * 1024);
   });
+
+  test.skipIf(browser === undefined)(
+    `NEW-R4 the page of the documentation runs on the built files without a bundler${why}`,
+    async () => {
+      const { host } = hostOf(bot([{ deltas: ['It is ', 'paid.'] }]));
+      const dist = dirname(built('cli.js'));
+      const read: string[] = [];
+      let page = '';
+      const pages = createServer((request, response) => {
+        const [, file] = /^\/coxswain\/([\w/.-]+\.js)$/.exec(request.url ?? '') ?? [];
+        if (file !== undefined) read.push(file);
+        response.setHeader('content-type', file === undefined ? 'text/html' : 'text/javascript');
+        response.end(file === undefined ? page : readFileSync(join(dist, file)));
+      });
+      await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve));
+      const origin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
+      const server = await serving(host, { allowedOrigins: [origin] });
+      const text = readFileSync(join(import.meta.dirname, '../../docs/websocket.md'), 'utf8');
+      page = (/```html\n([\s\S]*?)```/.exec(text)?.[1] ?? '')
+        .replace('ws://127.0.0.1:4747/v1', server.url)
+        .replace('anna-8f3c1d5e9b27', 'anna')
+        .replace("open('clerk'", "open('bot'");
+      const chrome = await chromium.launch({ executablePath: browser as string, args: ['--no-sandbox'] });
+      onTestFinished(async () => {
+        await chrome.close();
+        pages.close();
+      });
+      const tab = await chrome.newPage();
+      await tab.goto(origin);
+      await tab.waitForFunction(`document.querySelector('#answer').textContent === 'It is paid.'`);
+      expect(read[0]).toBe('entries/client.js');
+      expect(read).toHaveLength(4);
+    },
+  );
 
   test.skipIf(browser === undefined)(`streams, loses its connection, comes back and sees all${why}`, async () => {
     const slow = slowTool('slow', readOnly);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/adapters/stores/open-store.ts';
@@ -86,7 +86,7 @@ describe('coxswain serve', () => {
     await store.close();
   });
 
-  test('ATT-B15 people are named by the digests of their tokens, too', async () => {
+  test('ATT-B15 NEW-R3 people are named by the digests of their tokens, too', async () => {
     using place = new Place();
     const file = join(place.path, 'people.json');
     const tokens = { anna: 'a token of anna, whole', bert: 'a token of bert, whole' };
@@ -98,17 +98,25 @@ describe('coxswain serve', () => {
         { token: tokens.bert, id: 'bert' },
       ]),
     );
+    chmodSync(file, 0o644);
     const args = ['serve', puppet, '--workspace', place.desk, '--port', '0', '--store', 'memory:', '--people', file];
     const running = place.start(args);
     onTestFinished(() => void running.child.kill('SIGKILL'));
     await running.shows('\n');
     const { url } = JSON.parse(running.stdout);
     for (const [id, token] of Object.entries(tokens)) expect((await client({ url }, token)).principal.id).toBe(id);
+    // NEW-R3: a file of tokens that others can read is warned about, not one of digests; no token is in the warning.
+    expect(running.stderr).toMatch(
+      /"event":"warning","message":"[^"]*people\.json holds tokens and others can read it \(mode 6\d\d\): chmod 600 /,
+    );
+    expect(running.stderr).not.toContain(tokens.bert);
     await expect(client({ url }, tokenSha256)).rejects.toMatchObject({ code: 'E_UNAUTHENTICATED' });
     running.child.kill('SIGTERM');
     await running.ended;
     writeFileSync(file, JSON.stringify([{ tokenSha256: 'abc', id: 'anna' }]));
-    expect((await place.run(args)).stderr).toContain('64 hex digits');
+    const refused = (await place.run(args)).stderr;
+    expect(refused).toContain('64 hex digits');
+    expect(refused).not.toContain('others can read');
   });
 
   test('is reachable from elsewhere only where people are named', async () => {

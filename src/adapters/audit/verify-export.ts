@@ -11,6 +11,15 @@ type Members = Record<string, unknown>;
 /**
  * Checks an exported file by itself: its lines, the digests of what is shown whole, the chain, and that its end is
  * there. The head that it gives is an anchor for {@link verifySession}.
+ * @example
+ * ```ts
+ * import { createReadStream } from 'node:fs';
+ * import { createInterface } from 'node:readline';
+ * import { verifyExport } from 'coxswain/audit';
+ *
+ * const { ok, faults } = await verifyExport(createInterface({ input: createReadStream('audit.jsonl') }));
+ * console.log(ok, faults);
+ * ```
  */
 export async function verifyExport(lines: Iterable<string> | AsyncIterable<string>): Promise<AuditReport> {
   checkIs(lines, 'verifyExport: lines', iterable);

@@ -80,6 +80,16 @@ const shape: Shape<FromGoogleAdkOptions> = {
  * An agent of the real `@google/adk`, as something that a host can open. Every call of a tool, at any depth, passes
  * the gate; what a tool asks a person for is asked by the host.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT | E_AGENT_NAME`, `UNIMPLEMENTED / E_UNSUPPORTED`
+ * @example
+ * ```ts
+ * import * as adk from '@google/adk';
+ * import { createHost, rulePolicy } from 'coxswain';
+ * import { fromGoogleAdk } from 'coxswain/google-adk';
+ *
+ * const agent = new adk.LlmAgent({ name: 'clerk', model: 'gemini-2.5-flash', instruction: 'Pay orders back.' });
+ * const policy = rulePolicy([{ tool: 'refund', outcome: 'ask' }]);
+ * const host = createHost({ app: 'shop', agents: [fromGoogleAdk({ adk, agent })], policy });
+ * ```
  */
 export function fromGoogleAdk(options: FromGoogleAdkOptions): AgentSource {
   checkOptions<FromGoogleAdkOptions>(options, 'fromGoogleAdk: options', shape);

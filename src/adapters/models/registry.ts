@@ -46,7 +46,17 @@ const shape: Shape<ModelRegistryOptions> = {
   fallback: provider,
 };
 
-/** Finds models by name, among the providers that were set up. */
+/**
+ * Finds models by name, among the providers that were set up.
+ * @example
+ * ```ts
+ * import { createHost, LlmAgent } from 'coxswain';
+ * import { modelRegistry } from 'coxswain/models';
+ *
+ * const { models } = modelRegistry({ openai: { apiKey: process.env.OPENAI_API_KEY ?? '' } });
+ * createHost({ app: 'shop', agents: [new LlmAgent({ name: 'clerk', model: 'gpt-5' })], models });
+ * ```
+ */
 export function modelRegistry(options: ModelRegistryOptions): ModelRegistry {
   checkOptions<ModelRegistryOptions>(options, 'modelRegistry: options', shape);
   for (const [prefix, config] of Object.entries(options.providers ?? {}))

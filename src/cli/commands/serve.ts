@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Principal } from '../../contracts/index.ts';
 import { messageOf } from '../../contracts/index.ts';
@@ -136,8 +136,18 @@ function readPeople(file: string): Map<string, Principal> {
     }
     people.set(known, { id, ...(roles === undefined ? {} : { roles: roles as string[] }) });
   }
+  if (list.some((entry) => Object(entry).token !== undefined)) warnOfReaders(file);
   if (people.size === 0) throw usageError(`--people: ${file} names nobody; it is [{"token": "…", "id": "…"}]`);
   return people;
+}
+
+/** Access rights of POSIX: on Windows they say nothing. */
+function warnOfReaders(file: string): void {
+  if (process.platform === 'win32') return;
+  const mode = statSync(file).mode & 0o777;
+  if ((mode & 0o077) === 0) return;
+  const message = `${file} holds tokens and others can read it (mode ${mode.toString(8)}): chmod 600 ${file}, or write tokenSha256 in place of token`;
+  process.stderr.write(`${clean(JSON.stringify({ time: new Date().toISOString(), event: 'warning', message }))}\n`);
 }
 
 /** A file that others may read can hold the digest alone. */

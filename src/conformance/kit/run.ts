@@ -103,6 +103,14 @@ function told(error: unknown): string {
 /**
  * Judges all requirements, one after another; `signal` stops between two. Those that others need come first; where one
  * of them fails, the others are not tested, so that one fault is one failure.
+ * @example
+ * ```ts
+ * import { makeReport, requirements, runConformance, tableOf, targetOfCommand } from 'coxswain/conformance';
+ *
+ * const target = targetOfCommand(['python3', 'executor.py']);
+ * const findings = await runConformance(requirements, target);
+ * console.log(tableOf(makeReport(target.name, '1.1', findings)));
+ * ```
  */
 export async function runConformance(
   requirements: readonly Requirement[],

@@ -31,6 +31,19 @@ export interface ShadowOptions {
 /**
  * A policy on trial: `denyOverrides(live, shadow(candidate, onDecision))`. What it says reaches `onDecision` together
  * with what counted, and nothing else. Nobody waits for it, and no failure of it is felt.
+ * @example
+ * ```ts
+ * import { denyOverrides, rulePolicy, shadow } from 'coxswain';
+ *
+ * const live = rulePolicy([{ tool: '*', outcome: 'ask' }]);
+ * const candidate = rulePolicy([{ tool: 'refund', outcome: 'deny' }]);
+ * const policy = denyOverrides(
+ *   live,
+ *   shadow(candidate, ({ request, decision, differs }) => {
+ *     if (differs) console.log(request.action, 'would be', decision.outcome);
+ *   }),
+ * );
+ * ```
  */
 export function shadow(
   policy: PolicyEvaluator,

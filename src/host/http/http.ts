@@ -17,6 +17,16 @@ const ABORT_MS = 2000;
  * `close` takes nothing new, lets what runs finish until the deadline (default 10,000 ms), and ends the event streams, so
  * that their clients come back. The host stays open.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
+ * @example
+ * ```ts
+ * import { createHost, LlmAgent } from 'coxswain';
+ * import { createHttp } from 'coxswain/server/http';
+ *
+ * const host = createHost({ app: 'shop', agents: [new LlmAgent({ name: 'clerk', model: 'gpt-5' })] });
+ * const handler = createHttp(host, { authenticate: ({ token }) => (token === 'secret' ? { id: 'anna' } : undefined) });
+ * const response = await handler(new Request('http://localhost/v1/agents', { headers: { authorization: 'Bearer secret' } }));
+ * console.log(response.status);
+ * ```
  */
 export function createHttp(
   host: AgentHost,

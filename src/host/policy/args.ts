@@ -3,7 +3,7 @@ import { messageOf } from '../../contracts/index.ts';
 import { boundedTest, compilePredicate, faultOfPattern, Undecided } from '../../gate/index.ts';
 import type { ArgsCondition } from './rule.ts';
 import { strictly } from './strictly.ts';
-import { textOf, whyOf } from './why.ts';
+import { shownValue, whyOf } from './why.ts';
 
 /** `undefined`: it cannot be told. */
 type Verdict = boolean | undefined;
@@ -94,7 +94,7 @@ function valueTest(condition: unknown, isStrict: boolean): Test {
   const fits = boundedTest(pattern);
   return untestable(
     (value) => (typeof value === 'object' && value !== null ? undefined : fits(String(value))),
-    (value) => `: ${textOf(value)} does not match ${condition}`,
+    (value) => `: ${shownValue(value)} does not match ${condition}`,
   );
 }
 

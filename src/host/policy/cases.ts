@@ -172,7 +172,18 @@ const aCase: Check = {
     object.fits(value) && object.fits((value as PolicyCase).request) && object.fits((value as PolicyCase).expect),
 };
 
-/** Tries a policy on cases, in order, each under its mode. A policy that fails denies, as it does behind a host. */
+/**
+ * Tries a policy on cases, in order, each under its mode. A policy that fails denies, as it does behind a host.
+ * @example
+ * ```ts
+ * import { readFile } from 'node:fs/promises';
+ * import { loadPolicy, loadPolicyCases, runPolicyCases } from 'coxswain/policy';
+ *
+ * const policy = await loadPolicy(await readFile('team.yaml', 'utf8'), { file: 'team.yaml' });
+ * const cases = await loadPolicyCases(await readFile('team.cases.yaml', 'utf8'), { file: 'team.cases.yaml' });
+ * for (const { case: one, wrong } of await runPolicyCases(policy, cases)) console.log(one.name, wrong.length === 0);
+ * ```
+ */
 export async function runPolicyCases(policy: PolicyEvaluator, cases: readonly PolicyCase[]): Promise<CaseResult[]> {
   checkIs(policy, 'runPolicyCases: policy', having('evaluate'));
   checkIs(cases, 'runPolicyCases: cases', listOf(aCase));

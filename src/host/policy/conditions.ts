@@ -4,7 +4,7 @@ import { compileArgs } from './args.ts';
 import type { Glob } from './glob.ts';
 import { compileGlob } from './glob.ts';
 import type { PolicyRule } from './rule.ts';
-import { isNoneOf, textOf } from './why.ts';
+import { isNoneOf, shownValue } from './why.ts';
 
 /** One condition of a rule: the member that it comes from, and whether it holds. */
 export interface Condition {
@@ -108,7 +108,9 @@ export function staticConditions(
         const [name, value] = wanted.find(([name, value]) => actual(request, name) !== value) ?? [];
         const found = name === undefined ? undefined : actual(request, name);
         const fault =
-          found === undefined ? `is absent, must be ${textOf(value)}` : `${textOf(found)} is not ${textOf(value)}`;
+          found === undefined
+            ? `is absent, must be ${shownValue(value)}`
+            : `${shownValue(found)} is not ${shownValue(value)}`;
         return ` ${name}: ${fault}`;
       },
     );

@@ -34,6 +34,13 @@ const deny = (mode: string, reason: string): CheckedDecision => ({ outcome: 'den
  * | dont_ask | allow | deny | deny | deny |
  *
  * Foreign tools count as not readOnly and as destructive, unless their annotations are trusted.
+ * @example
+ * ```ts
+ * import { createHost, LlmAgent, presetPolicy } from 'coxswain';
+ *
+ * const agents = [new LlmAgent({ name: 'clerk', model: 'gpt-5' })];
+ * createHost({ app: 'shop', agents, policy: presetPolicy('auto_edit') });
+ * ```
  */
 export function presetPolicy(mode: PermissionMode = 'default', options: PresetOptions = {}): PolicyEvaluator {
   checkIs(mode, 'presetPolicy: mode', permissionMode);

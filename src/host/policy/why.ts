@@ -3,7 +3,7 @@ import type { SchemaCheck } from '../../gate/index.ts';
 const MAX_SHOWN = 60;
 
 /** A value in one short line, for people. */
-export function textOf(value: unknown): string {
+export function shownValue(value: unknown): string {
   if (value === undefined) return 'absent';
   const text = JSON.stringify(value) ?? String(value);
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…`.toWellFormed() : text;
@@ -12,7 +12,7 @@ export function textOf(value: unknown): string {
 /** `"a" is not "b" or "c"`, of what a rule wants one of. */
 export function isNoneOf(actual: unknown, wanted: readonly string[]): string {
   const list = wanted.map((one) => JSON.stringify(one)).join(' or ');
-  return actual === undefined ? `is absent, must be ${list}` : `${textOf(actual)} is not ${list}`;
+  return actual === undefined ? `is absent, must be ${list}` : `${shownValue(actual)} is not ${list}`;
 }
 
 /**
@@ -27,7 +27,7 @@ export function whyOf(check: SchemaCheck, value: unknown): string {
   const { keyword, instancePath, params, message = keyword } = error;
   if (keyword === 'required') return `${instancePath}/${String(params.missingProperty)}: is absent`;
   const words = wordsFor[keyword];
-  return `${instancePath}: ${textOf(valueAt(value, instancePath))} ${words ? words(params) : `does not fit: ${message}`}`;
+  return `${instancePath}: ${shownValue(valueAt(value, instancePath))} ${words ? words(params) : `does not fit: ${message}`}`;
 }
 
 type Words = (params: Record<string, unknown>) => string;
@@ -44,12 +44,12 @@ const wordsFor: Readonly<Record<string, Words | undefined>> = {
   maxItems: ({ limit }) => `has more than ${limit} items`,
   pattern: ({ pattern }) => `does not match ${pattern}`,
   type: ({ type }) => `is not of type ${[type].flat().join(' or ')}`,
-  enum: ({ allowedValues }) => `is not ${[allowedValues].flat().map(textOf).join(' or ')}`,
-  const: ({ allowedValue }) => `is not ${textOf(allowedValue)}`,
+  enum: ({ allowedValues }) => `is not ${[allowedValues].flat().map(shownValue).join(' or ')}`,
+  const: ({ allowedValue }) => `is not ${shownValue(allowedValue)}`,
   not: () => 'fits what is under "not"',
   anyOf: () => 'fits nothing under "anyOf"',
   oneOf: () => 'does not fit exactly one under "oneOf"',
-  additionalProperties: ({ additionalProperty }) => `has a member that is not named: ${textOf(additionalProperty)}`,
+  additionalProperties: ({ additionalProperty }) => `has a member that is not named: ${shownValue(additionalProperty)}`,
 };
 
 function valueAt(value: unknown, pointer: string): unknown {

@@ -90,6 +90,14 @@ export const DEFAULT_SUBAGENT_DEPTH = 8;
  *
  * An agent is a source (`fromAgent(…)`), or a descriptor with the factory that runs it; the factory's creator is told
  * which session to open in `context.session`.
+ * @example
+ * ```ts
+ * import { createHost, fromAgent, LlmAgent, subagentTool } from 'coxswain';
+ *
+ * const expert = new LlmAgent({ name: 'expert', description: 'Knows the law.', model: 'gpt-5' });
+ * const clerk = new LlmAgent({ name: 'clerk', model: 'gpt-5' });
+ * createHost({ app: 'shop', agents: [clerk], tools: [subagentTool(fromAgent(expert))] });
+ * ```
  */
 export function subagentTool<const A extends AgentSource>(
   source: A,

@@ -30,7 +30,18 @@ export async function serve(
   return listen(servedHost(host, options.ceiling ?? {}, warn), options);
 }
 
-/** Serves bare executors over WebSocket: the client is the host, and runs policy and tools itself. */
+/**
+ * Serves bare executors over WebSocket: the client is the host, and runs policy and tools itself.
+ * @example
+ * ```ts
+ * import { fromAgent, LlmAgent } from 'coxswain';
+ * import { serveExecutor } from 'coxswain/server';
+ *
+ * const agents = [fromAgent(new LlmAgent({ name: 'clerk', model: 'gpt-5' }))];
+ * const server = await serveExecutor({ app: 'shop', agents }, { port: 4747 });
+ * console.log(server.url);
+ * ```
+ */
 export async function serveExecutor(executor: ExecutorOptions, options: ServeOptions = {}): Promise<AgentServer> {
   checkServeExecutor(executor, options);
   return listen(servedExecutor(executor), options);

@@ -56,7 +56,17 @@ abstract class CompositeAgent<Name extends string, Below extends readonly Agent[
   protected abstract runChildren(context: AgentContext): Promise<Outcome>;
 }
 
-/** One child after the other; escalate, transfer, suspension and failure end it at once. */
+/**
+ * One child after the other; escalate, transfer, suspension and failure end it at once.
+ * @example
+ * ```ts
+ * import { LlmAgent, SequentialAgent } from 'coxswain';
+ *
+ * const writer = new LlmAgent({ name: 'writer', model: 'gpt-5', instruction: 'Write a draft.', outputKey: 'draft' });
+ * const editor = new LlmAgent({ name: 'editor', model: 'gpt-5', instruction: 'Correct this: {draft}' });
+ * new SequentialAgent({ name: 'desk', subAgents: [writer, editor] });
+ * ```
+ */
 export class SequentialAgent<
   const Name extends string = string,
   const Below extends readonly Agent[] = readonly Agent[],
@@ -72,7 +82,16 @@ export class SequentialAgent<
 
 export const DEFAULT_LOOP_ITERATIONS = 10;
 
-/** Its children over and over, until one escalates (which ends this loop only) or the cap is reached. */
+/**
+ * Its children over and over, until one escalates (which ends this loop only) or the cap is reached.
+ * @example
+ * ```ts
+ * import { LlmAgent, LoopAgent } from 'coxswain';
+ *
+ * const editor = new LlmAgent({ name: 'editor', model: 'gpt-5', instruction: 'Correct the draft once more.' });
+ * new LoopAgent({ name: 'rounds', subAgents: [editor], maxIterations: 3 });
+ * ```
+ */
 export class LoopAgent<
   const Name extends string = string,
   const Below extends readonly Agent[] = readonly Agent[],
@@ -121,7 +140,16 @@ export class LoopAgent<
   }
 }
 
-/** All children at once, each on a branch of its own; peers do not see each other. */
+/**
+ * All children at once, each on a branch of its own; peers do not see each other.
+ * @example
+ * ```ts
+ * import { LlmAgent, ParallelAgent } from 'coxswain';
+ *
+ * const [law, price] = ['law', 'price'].map((name) => new LlmAgent({ name, model: 'gpt-5' }));
+ * if (law && price) new ParallelAgent({ name: 'opinions', subAgents: [law, price] });
+ * ```
+ */
 export class ParallelAgent<
   const Name extends string = string,
   const Below extends readonly Agent[] = readonly Agent[],

@@ -107,6 +107,19 @@ const streams: Shape<AcpTransport> = { input: required(having('getReader')), out
 /**
  * Serves sessions to an editor over the Agent Client Protocol.
  * @throws CoxswainError `FAILED_PRECONDITION / E_UNSUPPORTED` without the package @agentclientprotocol/sdk
+ * @example
+ * ```ts
+ * import { Readable, Writable } from 'node:stream';
+ * import { createHost, LlmAgent } from 'coxswain';
+ * import { serveAcp } from 'coxswain/acp';
+ *
+ * const host = createHost({ app: 'shop', agents: [new LlmAgent({ name: 'clerk', model: 'gpt-5' })] });
+ * const server = await serveAcp(
+ *   { open: ({ sessionId }) => host.open('clerk', sessionId === undefined ? {} : { sessionId }) },
+ *   { input: Readable.toWeb(process.stdin), output: Writable.toWeb(process.stdout) },
+ * );
+ * await server.closed;
+ * ```
  */
 export async function serveAcp(options: ServeAcpOptions, transport: AcpTransport): Promise<AcpServer> {
   checkOptions<ServeAcpOptions>(options, 'serveAcp: options', shape);

@@ -23,6 +23,14 @@ const shape: Shape<AnthropicOptions> = { ...modelShape, maxTokens: amount };
 /**
  * A Claude model behind the Messages API.
  * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed, or a baseUrl that is none
+ * @example
+ * ```ts
+ * import { LlmAgent } from 'coxswain';
+ * import { anthropicModel } from 'coxswain/models';
+ *
+ * const model = anthropicModel('claude-sonnet-5', { apiKey: process.env.ANTHROPIC_API_KEY ?? '' });
+ * new LlmAgent({ name: 'clerk', model });
+ * ```
  */
 export function anthropicModel(name: string, options: AnthropicOptions = {}): Model {
   checkModel(name, options, 'anthropicModel', shape);

@@ -14,6 +14,14 @@ const ownHosts = /(^|\.)googleapis\.com$/;
 /**
  * A Gemini model behind generateContent.
  * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed, or a baseUrl that is none
+ * @example
+ * ```ts
+ * import { LlmAgent } from 'coxswain';
+ * import { geminiModel } from 'coxswain/models';
+ *
+ * const model = geminiModel('gemini-2.5-flash', { apiKey: process.env.GEMINI_API_KEY ?? '' });
+ * new LlmAgent({ name: 'clerk', model });
+ * ```
  */
 export function geminiModel(name: string, options: GeminiOptions = {}): Model {
   checkModel(name, options, 'geminiModel', modelShape);

@@ -39,6 +39,14 @@ const shape: Shape<OpenAIChatOptions> = {
 /**
  * A model behind Chat Completions: OpenAI's, or any compatible server by its `baseUrl`.
  * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed, or a baseUrl that is none
+ * @example
+ * ```ts
+ * import { LlmAgent } from 'coxswain';
+ * import { openaiChatModel } from 'coxswain/models';
+ *
+ * const model = openaiChatModel('gpt-5', { apiKey: process.env.OPENAI_API_KEY ?? '' });
+ * new LlmAgent({ name: 'clerk', model });
+ * ```
  */
 export function openaiChatModel(name: string, options: OpenAIChatOptions = {}): Model {
   checkModel(name, options, 'openaiChatModel', shape);

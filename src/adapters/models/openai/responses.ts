@@ -20,6 +20,14 @@ const shape: Shape<OpenAIResponsesOptions> = { ...modelShape, strictTools: flag 
 /**
  * A model behind OpenAI's Responses API, without state at the provider: reasoning travels encrypted in the history.
  * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed, or a baseUrl that is none
+ * @example
+ * ```ts
+ * import { LlmAgent } from 'coxswain';
+ * import { openaiResponsesModel } from 'coxswain/models';
+ *
+ * const model = openaiResponsesModel('gpt-5', { apiKey: process.env.OPENAI_API_KEY ?? '' });
+ * new LlmAgent({ name: 'clerk', model });
+ * ```
  */
 export function openaiResponsesModel(name: string, options: OpenAIResponsesOptions = {}): Model {
   checkModel(name, options, 'openaiResponsesModel', shape);

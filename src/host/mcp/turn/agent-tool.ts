@@ -17,6 +17,8 @@ export interface AgentTool {
   messageOf(args: Record<string, unknown>): string;
   /** The conversation to go on with. */
   sessionOf(args: Record<string, unknown>): string | undefined;
+  /** Nothing new is asked: what came of the conversation is wanted. */
+  asksNothing(args: Record<string, unknown>): boolean;
   readonly tellsSession: boolean;
 }
 
@@ -33,6 +35,17 @@ const sessionProperty: JsonSchema = {
   type: 'string',
   description: 'To continue an earlier conversation: the session_id that its answer gave. Leave it out for a new one.',
 };
+/** With conversations a prompt is needed for a new one only. */
+const PROMPT_OR_SESSION: JsonSchema = {
+  type: 'object',
+  properties: {
+    prompt: {
+      type: 'string',
+      description:
+        'What the agent shall do. With a session_id it may be left out: the answer is what came of that conversation.',
+    },
+  },
+};
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_SCHEMA` for an input schema that is no object's */
 export function mcpToolOf(agent: AgentDescriptor, conversations: boolean): AgentTool {
@@ -48,15 +61,29 @@ export function mcpToolOf(agent: AgentDescriptor, conversations: boolean): Agent
   const properties = (base.properties ?? {}) as Record<string, unknown>;
   const tellsSession = conversations && !(SESSION_ID in properties);
   const asked: JsonSchema = { $schema: DIALECT, ...base, type: 'object' };
+  const listed: JsonSchema = own ? asked : { ...asked, ...PROMPT_OR_SESSION, required: undefined };
   const shown = tellsSession
-    ? { ...withSession(asked), properties: { ...properties, [SESSION_ID]: sessionProperty } }
+    ? {
+        ...withoutUndefined(withSession(listed)),
+        properties: { ...(listed.properties as object | undefined), [SESSION_ID]: sessionProperty },
+      }
     : asked;
+  const asksNothing = (args: Record<string, unknown>) => {
+    const { [SESSION_ID]: id, ...rest } = args;
+    const names = Object.keys(rest);
+    const isBare = names.length === 0 || (!own && names.length === 1 && rest.prompt === '');
+    if (!tellsSession || !isBare || typeof id !== 'string' || id === '') return false;
+    return !validateArgs({ inputSchema: asked }, {}).ok;
+  };
   return {
     name: toolName(agent.name),
     agent,
-    input: standardSchema(shown, (value) => checkedArgs(asked, value, tellsSession)),
+    input: standardSchema(shown, (value) =>
+      asksNothing((value ?? {}) as Record<string, unknown>) ? { value } : checkedArgs(asked, value, tellsSession),
+    ),
     outputSchema: agent.outputSchema?.type === 'object' ? agent.outputSchema : undefined,
     tellsSession,
+    asksNothing,
     messageOf: (args) => (own ? JSON.stringify(without(args, tellsSession)) : String(args.prompt)),
     sessionOf: (args) => {
       const id = tellsSession ? args[SESSION_ID] : undefined;
@@ -64,6 +91,9 @@ export function mcpToolOf(agent: AgentDescriptor, conversations: boolean): Agent
     },
   };
 }
+
+const withoutUndefined = (schema: JsonSchema): JsonSchema =>
+  Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
 
 /** Its branches take the member too where they are closed to others. */
 function withSession(schema: JsonSchema): JsonSchema {

@@ -72,8 +72,10 @@ export class AgentCall {
         (answers && this.#frame.held.take(answers.call.sessionId)) ??
         (await this.#open(answers?.call.sessionId ?? this.#tool.sessionOf(args)));
       if (answers) return await this.#finish(session, await this.#resume(session, answers));
-      const waits = await this.#stillWaits(session);
+      const isQuestion = this.#tool.asksNothing(args);
+      const waits = await this.#stillWaits(session, isQuestion ? STILL_WAITS : NOT_DELIVERED);
       if (waits) return waits;
+      if (isQuestion) return await this.#finish(session, await this.#lastTurn(session));
       return await this.#finish(session, await this.#stream(session, this.#tool.messageOf(args)));
     } catch (error) {
       if (this.#context.mcpReq.signal.aborted) throw error;
@@ -253,14 +255,22 @@ export class AgentCall {
   }
 
   /** Undefined where nothing keeps a new message from being delivered. */
-  async #stillWaits(session: Session): Promise<CallToolResult | undefined> {
+  async #stillWaits(session: Session, why: string): Promise<CallToolResult | undefined> {
     const open = await openQuestions(session);
     if (open.length === 0) return undefined;
     const turn = await loggedTurn(session, open[0]?.turnId);
     // Calls of a turn that is not paused run, or ran until their process died: nobody has to answer them.
     if (turn.reason !== 'input_required' && !open.some(isAsked)) return undefined;
-    const why = 'this conversation waits for an answer to an earlier question, so the new message was not delivered';
     return parked(this.#tool, session, { turn, open, why, options: this.#frame.options });
+  }
+
+  /** What came of the conversation: of its last turn, which goes on first if it has not ended. */
+  async #lastTurn(session: Session): Promise<Turn> {
+    let last: string | undefined;
+    for await (const event of session.events()) if ('turnId' in event) last = event.turnId ?? last;
+    if (last !== undefined) return this.#goOn(session, last);
+    const message = 'nothing was asked in this conversation; give what the agent shall do';
+    throw new CoxswainError('FAILED_PRECONDITION', 'E_BAD_INPUT', message);
   }
 
   async #parked(session: Session, open: readonly ReportedRequest[], why: string): Promise<CallToolResult> {
@@ -268,6 +278,9 @@ export class AgentCall {
     return parked(this.#tool, session, { turn, open, why, options: this.#frame.options });
   }
 }
+
+const STILL_WAITS = 'this conversation waits for an answer to an earlier question';
+const NOT_DELIVERED = `${STILL_WAITS}, so the new message was not delivered`;
 
 const moot = new Set<string>(['E_REQUEST_CLOSED', 'E_UNKNOWN_REQUEST', 'E_PREVIEW_CHANGED', 'E_NOT_APPROVER']);
 

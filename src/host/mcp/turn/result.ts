@@ -90,7 +90,9 @@ export function parked(
   for (const [callId, call] of turn.calls) if (!asked.has(callId)) settled.calls.set(callId, call);
   const isNothing = ![...settled.calls.values()].some(({ outcome }) => begun.has(outcome));
   const lead = [isNothing ? `Nothing was run: ${why}.` : `It waits for an answer: ${why}.`, ...account(settled)];
-  const next = tool.tellsSession ? ` Once it is settled, call ${tool.name} again with this session_id.` : '';
+  const next = tool.tellsSession
+    ? ` Once it is settled, call ${tool.name} again with this session_id alone to get what came of it.`
+    : '';
   return {
     content: [
       text(`${lead.join('\n')}\nOpen:\n${lines.join('\n')}\nNo tool can settle it.${next}`),
