@@ -1,6 +1,6 @@
 import { isThenable } from './is-thenable.ts';
 
-/** Told of what went wrong without an effect on what is under way. */
+/** Gets what went wrong without an effect on what is under way. */
 export type Warn = (message: string, error?: unknown) => unknown;
 
 type Warner = (message: string, error?: unknown) => void;

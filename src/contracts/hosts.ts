@@ -73,7 +73,7 @@ export interface HostContext extends StoreOption {
   /** Keeps what is larger and says under which name. */
   spill?: (name: string, body: string | Uint8Array) => Promise<string>;
   tools?: readonly AnyTool[];
-  /** Its type belongs to whoever opens the session. */
+  /** The program that opens the session knows its type. */
   store?: unknown;
   credentials?: unknown;
   models?: unknown;
@@ -82,7 +82,7 @@ export interface HostContext extends StoreOption {
   traceContext?: Record<string, string>;
   /** Where spans go, unless the agent has a tracing system of its own. */
   telemetry?: Telemetry;
-  /** Told of what went wrong without consequence, unless the agent tells somebody else. */
+  /** Gets what went wrong without consequence, unless the agent reports it elsewhere. */
   warn?: (message: string, error?: unknown) => void;
   /**
    * Milliseconds between two looks for what other processes write to a session, where its agent keeps a log that others
@@ -143,7 +143,7 @@ export interface SessionProvider {
 
 export type SessionCreator = (descriptor: AgentDescriptor, context: HostContext) => Promise<ExecutorSession>;
 
-/** Picks whoever can run a descriptor. */
+/** Picks the factory that can run a descriptor. */
 export interface SessionFactory {
   register(executor: string, creator: SessionCreator): void;
   /** @throws CoxswainError `NOT_FOUND / E_NO_EXECUTOR` */

@@ -9,7 +9,7 @@ const described: Check = {
     object.fits(value) && name.fits((value as AgentDescriptor).name) && name.fits((value as AgentDescriptor).executor),
 };
 
-/** Finds whoever can run a descriptor by its `executor`. */
+/** Finds the factory that can run a descriptor by its `executor`. */
 export function createSessionFactory(): SessionFactory {
   const creators = new Map<string, SessionCreator>();
   return {

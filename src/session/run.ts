@@ -55,7 +55,7 @@ export interface SessionRunOptions extends ExecutionOptions {
 }
 
 /**
- * Runs one stream to its end and says what it came to: `reason` and `error` tell a failure.
+ * Runs one stream to its end and says what it came to: `reason` and `error` report a failure.
  * @throws CoxswainError as the first `next()` of a stream, and `E_NO_MODEL`: without a model no run can come to anything
  * @example
  * ```ts
@@ -106,7 +106,7 @@ function resultOf<Out>(summary: StreamSummary): RunResult<Out> {
 
 /**
  * {@link run}, where anything but an answer is a throw.
- * @throws CoxswainError the run's own error, which tells a limit or an abort too; `FAILED_PRECONDITION / E_RUN_UNFINISHED`
+ * @throws CoxswainError the run's own error, which reports a limit or an abort too; `FAILED_PRECONDITION / E_RUN_UNFINISHED`
  *   where it waits for answers, or ended otherwise without one
  * @example
  * ```ts

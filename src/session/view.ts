@@ -47,7 +47,7 @@ export type ViewItem =
   | { readonly type: 'message'; readonly message: ViewMessage; readonly threadId?: string }
   | { readonly type: 'tool_call'; readonly call: ViewToolCall; readonly threadId?: string };
 
-/** What a user interface shows of a session: a fold of its events, live or replayed. */
+/** What a user interface shows of a session: derived from its events, live or replayed. */
 export interface SessionView {
   readonly threads: ReadonlyMap<string, ViewThread>;
   /** Of the root thread. */
@@ -59,7 +59,7 @@ export interface SessionView {
   readonly approvals: ReadonlyMap<string, ElicitationRequestEvent>;
   readonly status: 'idle' | 'running' | StreamEndReason;
   /**
-   * Folds one event; one that was seen before changes nothing.
+   * Takes one event; one that was seen before changes nothing.
    * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for what is no event; nothing has changed then
    */
   apply(event: AgentEvent): void;

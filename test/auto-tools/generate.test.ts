@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   AutoToolsError,
   Chat,
@@ -231,6 +231,17 @@ describe('generateWithAutoTools', () => {
     const answers = model.requests[1]?.contents.at(-1)?.parts ?? [];
     expect(answers).toMatchObject([{ type: 'function_response' }, { response: { content: 'sunny' } }]);
     expect(chat.openCalls).toEqual([]);
+  });
+
+  test('NEW-D10 a model by name whose key is not in the environment: the variable is named', async () => {
+    vi.stubEnv('ANTHROPIC_API_KEY', '');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await expect(generateWithAutoTools('hi', { model: 'claude-x' })).rejects.toMatchObject({
+      code: 'E_NO_MODEL',
+      message: expect.stringMatching(
+        /^no provider is set up for model claude-x: set ANTHROPIC_API_KEY in the environment/,
+      ),
+    });
   });
 
   test('S1-24 settings, instruction and the model by name are passed through', async () => {

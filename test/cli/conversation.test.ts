@@ -155,7 +155,7 @@ describe.skipIf(missing !== undefined)(title, () => {
         [KEYS, 'l'],
         ['empty: later', '\r'],
         ['Enter asks again', '/approve 2\r'],
-        ['more than a yes', '/approve 1\r'],
+        ['more than an approval', '/approve 1\r'],
         ['once more says it', ''],
         [PROMPT, '/approve 1\r'],
         ['empty: later', '!\r'],

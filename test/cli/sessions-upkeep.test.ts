@@ -62,7 +62,7 @@ test('S0-58 S0-57 fork and rewind: the copy has no open calls, what is taken bac
     expect(open.map((one) => `${one.key.id} ${one.callId}`)).toEqual(['s1 c1']);
   });
   const back = await sessions('rewind', 's1');
-  expect(back).toMatchObject({ code: 0, stderr: 'took back 1 turn of s1; it goes on after event 2\n' });
+  expect(back).toMatchObject({ code: 0, stderr: 'undid 1 turn of s1; it continues after event 2\n' });
   await inStore(async (store) => {
     expect(await store.get(key)).toMatchObject({ state: { n: 1 }, lastSeq: 8 });
     expect(await store.openCalls({ app: 'cli' })).toEqual([]);

@@ -59,6 +59,11 @@ const readers: Readonly<Record<string, (block: Block) => string[]>> = {
     const answer = cedar.checkParsePolicySet({ staticPolicies: text });
     return answer.type === 'success' ? [] : answer.errors.map(({ message }) => message);
   },
+  // The page itself is run by test/websocket/browser.test.ts.
+  html: ({ text }) =>
+    [...text.matchAll(/<script type="importmap">([\s\S]*?)<\/script>/g)].flatMap(([, map = '']) =>
+      thrown(() => JSON.parse(map)),
+    ),
   // The server that has the parser is no package of this ecosystem: where it is not installed, the shape is looked at.
   rego: ({ text }) => {
     const { status, stderr, error } = spawnSync('opa', ['check', '--strict', '/dev/stdin'], {

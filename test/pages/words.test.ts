@@ -62,8 +62,8 @@ function textsIn(source: string): { text: string; line: number }[] {
 /** What an agent of the conformance kit is told to do and say: no text of ours. */
 const isFixture = (text: string): boolean => /\bcx: |^went on$/.test(text);
 
-function faultsOfTexts(path: string, source: string): string[] {
-  return textsIn(source).flatMap(({ text, line }) =>
+function faultsOfTexts(path: string, texts: readonly { text: string; line: number }[]): string[] {
+  return texts.flatMap(({ text, line }) =>
     plainWords.flatMap(([words, instead]) => {
       const [found] = words.exec(text) ?? [];
       return found === undefined || isFixture(text) ? [] : [`${path}:${line}: "${found}"; say ${instead}`];
@@ -73,7 +73,34 @@ function faultsOfTexts(path: string, source: string): string[] {
 
 test('texts of the command line and of errors use the words of the field', () => {
   const faults = sourceFiles().flatMap(({ path }) =>
-    faultsOfTexts(`src/${path}`, readFileSync(join(root, 'src', path), 'utf8')),
+    faultsOfTexts(`src/${path}`, textsIn(readFileSync(join(root, 'src', path), 'utf8'))),
+  );
+  expect(faults).toEqual([]);
+});
+
+/** Names that a program can import. */
+const published = new Set(
+  Object.values(
+    JSON.parse(readFileSync(join(root, 'api/names.json'), 'utf8')) as Record<string, { names: string[] }>,
+  ).flatMap(({ names }) => names),
+);
+
+/** What is said of published names, and of their members. */
+function docstringsIn(source: string): { text: string; line: number }[] {
+  const declared =
+    /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\nexport (?:abstract )?(?:async )?(?:function\*?|class|interface|type|const) (\w+)(?:[\s\S]*?\n\}|.*)/g;
+  return [...source.matchAll(declared)].flatMap((found) => {
+    if (!published.has(found[2] ?? '')) return [];
+    return [...found[0].matchAll(/\/\*\*(?:(?!\*\/)[\s\S])*\*\//g)].map(({ 0: text, index }) => ({
+      text: text.replace(/```[\s\S]*?```|`[^`]*`|\{@link [^}]*\}/g, '').replace(/\n \* ?/g, ' '),
+      line: source.slice(0, found.index + index).split('\n').length,
+    }));
+  });
+}
+
+test('docstrings of what is published use the words of the field', () => {
+  const faults = sourceFiles().flatMap(({ path }) =>
+    faultsOfTexts(`src/${path}`, docstringsIn(readFileSync(join(root, 'src', path), 'utf8'))),
   );
   expect(faults).toEqual([]);
 });
@@ -86,5 +113,5 @@ test('words are found in texts, not in names and comments', () => {
     "fail('serve: options.ceiling');",
     "say('cx: say went on');",
   ].join('\n');
-  expect(faultsOfTexts('src/x.ts', source)).toEqual(['src/x.ts:3: "was told"; say reported, gets, returns']);
+  expect(faultsOfTexts('src/x.ts', textsIn(source))).toEqual(['src/x.ts:3: "was told"; say reported, gets, returns']);
 });

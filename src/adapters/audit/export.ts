@@ -8,7 +8,7 @@ import { FORMAT, Sums } from './sums.ts';
 export interface AuditExportOptions extends RedactionOptions {}
 
 /**
- * The evidence of a session as JSON lines: a header, each audited event with its digest and link, and an end with the
+ * The audit events of a session as JSON lines: a header, each audited event with its digest and link, and an end with the
  * head of the chain. Each line has a sum over itself and all lines before it. What the viewer may not see is hidden;
  * such a line says so, and keeps the digest of the whole.
  * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`

@@ -15,7 +15,7 @@ import type { AuditReport } from './report.ts';
 
 /**
  * Checks the stored log of a session. `anchor`: the head of an earlier export, which the log must still hold; without
- * one, whoever may write to the database can write a whole new chain.
+ * one, a person who may write to the database can write a whole new chain.
  * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`
  * @example
  * ```ts

@@ -15,7 +15,7 @@ import { runLoop } from './run-loop.ts';
 /**
  * Runs calls as a model would have them run: known, valid, policy, hooks, side by side, each failure by itself. The
  * results are in the order of the calls and have their ids, or none where a call has none.
- * @throws AutoToolsError where the run itself cannot go on: `ABORTED / E_ABORTED`, a failing hook
+ * @throws AutoToolsError where the run itself cannot continue: `ABORTED / E_ABORTED`, a failing hook
  */
 export async function executeCalls(
   calls: readonly ChatCall[],

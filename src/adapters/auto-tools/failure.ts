@@ -5,7 +5,7 @@ import type { LoopEnd } from './run-loop.ts';
 
 /** A request that came to no answer. Nothing that was done is lost: `chat` has it. */
 export class AutoToolsError extends CoxswainError {
-  /** The history so far, every call with its result: pass it in again to go on. Not in the error's JSON or log. */
+  /** The history so far, every call with its result: pass it in again to continue. Not in the error's JSON or log. */
   declare readonly chat: Chat;
 
   constructor(error: CoxswainError, chat: Chat) {

@@ -8,7 +8,7 @@ import type { AutoToolsResponse } from './response.ts';
 
 /**
  * Asks a model, runs the tools that it calls, asks again, until it answers without calls: that answer is what comes
- * back. A failing tool is told to the model and ends nothing.
+ * back. The error of a failing tool goes to the model and ends nothing.
  * @throws AutoToolsError `RESOURCE_EXHAUSTED / E_MAX_LLM_CALLS` beyond `turnLimit`, `E_MODEL`, `ABORTED / E_ABORTED`, …
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for contents and options that cannot be used
  * @example

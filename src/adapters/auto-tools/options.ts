@@ -26,7 +26,7 @@ export interface GenerateOptions {
   signal?: AbortSignal;
 }
 
-/** A call that somebody must say yes to: its tool or the policy wants it. */
+/** A call that somebody must approve: its tool or the policy wants it. */
 export interface CallToApprove {
   readonly callId: string;
   readonly name: string;
@@ -58,7 +58,7 @@ export interface ExecuteOptions {
   /** Handed to tools, never logged. */
   deps?: unknown;
   signal?: AbortSignal;
-  /** Told of what went wrong without consequence. Default: stderr. */
+  /** Gets what went wrong without consequence. Default: stderr. */
   warn?: (message: string, error?: unknown) => void;
 }
 

@@ -55,8 +55,12 @@ export async function request(
 export async function modelOfOptions({ model, models }: GenerateOptions): Promise<Model> {
   if (typeof model !== 'string') return model;
   if (!models) {
-    const { modelFromEnv } = await import('../models/index.ts');
-    return modelFromEnv(process.env, model).registry.findModel(model);
+    const { keyOfModel, MODEL_KEYS, modelFromEnv } = await import('../models/index.ts');
+    const found = modelFromEnv({ ...process.env, COXSWAIN_MODEL: '' }).registry.models(model);
+    if (found) return found;
+    const keys = keyOfModel(model) ?? MODEL_KEYS.join(', ');
+    const message = `no provider is set up for model ${model}: set ${keys} in the environment, or give "models", or the model itself`;
+    throw new CoxswainError('NOT_FOUND', 'E_NO_MODEL', message);
   }
   const found = models(model);
   if (found) return found;

@@ -17,7 +17,7 @@ export interface AutoToolsResponse {
   readonly usage: Usage;
   /** Model calls that it took. */
   readonly steps: number;
-  /** The history with this answer, to go on from. */
+  /** The history with this answer, to continue from. */
   readonly chat: Chat;
 }
 

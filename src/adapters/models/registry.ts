@@ -17,7 +17,7 @@ import {
 export interface ModelRegistryOptions extends ProviderOptions {
   /** Further providers by their prefix: `deepseek/deepseek-chat` asks `deepseek` for `deepseek-chat`. */
   providers?: Readonly<Record<string, ProviderConfig>>;
-  /** USD per million tokens by any name that a model is found under: answers then tell their cost. */
+  /** USD per million tokens by any name that a model is found under: answers then have their cost. */
   prices?: PriceTable;
   /** Whoever takes every other name, whole, as a proxy for many providers does. */
   fallback?: ProviderConfig;

@@ -56,9 +56,7 @@ export async function rewindSession(id: string, flags: RewindFlags): Promise<num
     }
     const marker = await rewind(store.sessions, key, through);
     const back = starts.filter((seq) => seq >= through).length;
-    const said = marker
-      ? `took back ${back === 1 ? '1 turn' : `${back} turns`} of ${id}`
-      : `${id} stands there already`;
+    const said = marker ? `undid ${back === 1 ? '1 turn' : `${back} turns`} of ${id}` : `${id} stands there already`;
     process.stderr.write(`${said}; it continues after event ${through}\n`);
     return EXIT.done;
   });

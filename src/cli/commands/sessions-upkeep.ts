@@ -63,7 +63,7 @@ export async function eraseUser(flags: EraseFlags): Promise<number> {
   }
 }
 
-/** `coxswain sessions rebuild`: makes the index of open calls anew from the logs. */
+/** `coxswain sessions rebuild`: rebuilds the index of open calls from the logs. */
 export async function rebuildIndex(id: string | undefined, flags: StoreFlags): Promise<number> {
   const store = await openKeptStore(flags.store);
   try {

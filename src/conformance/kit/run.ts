@@ -30,7 +30,7 @@ export interface Finding {
 const DEFAULT_DEADLINE_MS = 10_000;
 
 /**
- * Judges one requirement on a fresh executor. What the executor does is in the finding, whatever it throws.
+ * Tests one requirement on a fresh executor. What the executor does is in the finding, whatever it throws.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for what is no requirement or target
  */
 export async function judge(
@@ -101,7 +101,7 @@ function told(error: unknown): string {
 }
 
 /**
- * Judges all requirements, one after another; `signal` stops between two. Those that others need come first; where one
+ * Tests all requirements, one after another; `signal` stops between two. Those that others need come first; where one
  * of them fails, the others are not tested, so that one fault is one failure.
  * @example
  * ```ts

@@ -38,7 +38,7 @@ export interface StartOptions {
   signal?: AbortSignal;
 }
 
-/** What the kit judges. */
+/** What the kit tests. */
 export interface ConformanceTarget {
   readonly name: string;
   /** A fresh executor that shares nothing with the ones before it. */

@@ -3,8 +3,8 @@ import type * as schema from '../schemas/approvals.ts';
 import type { Closed } from '../values/index.ts';
 
 /**
- * Whoever acts: a person, a service, an agent on somebody's behalf. Logs keep `id`, `roles` and `onBehalfOf` and nothing
- * else: a policy that goes by more does not see it when a turn is gone on with.
+ * Who acts: a person, a service, an agent on somebody's behalf. Logs keep `id`, `roles` and `onBehalfOf` and nothing
+ * else: a policy that goes by more does not see it when a turn is continued.
  */
 export type Principal = Closed<z.infer<typeof schema.principal>>;
 export type ApproverRule = Closed<z.infer<typeof schema.approverRule>>;

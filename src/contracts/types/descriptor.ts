@@ -8,7 +8,7 @@ export type AgentConstraints = Closed<z.infer<typeof schema.agentConstraints>>;
 export type CompositionConfig = Closed<z.infer<typeof schema.compositionConfig>>;
 
 /**
- * What an agent is, for whoever picks, describes or gates it. JSON-serialisable; never holds instructions,
+ * What an agent is, for programs that pick, describe or gate it. JSON-serialisable; never holds instructions,
  * models, callbacks or credentials.
  */
 export interface AgentDescriptor {

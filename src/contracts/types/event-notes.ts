@@ -7,7 +7,7 @@ import type { EventBase } from './events.ts';
 export interface EventNotes {
   /** Of a message: what its parts, while it grows, have in common. */
   readonly messageId?: unknown;
-  /** Of a part of a message that grows: which of its content it goes on with. */
+  /** Of a part of a message that grows: which of its content it continues. */
   readonly part?: unknown;
   /** Of a message: the `messageId` of what it stands for. */
   readonly replaces?: unknown;

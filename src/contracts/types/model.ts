@@ -3,7 +3,7 @@ import type { Content } from './content.ts';
 import type { Usage } from './events.ts';
 import type { ToolDescriptor } from './tools.ts';
 
-/** What a model is asked. Built anew for each step; `contents` is the live history: read it, do not keep it. */
+/** What a model is asked. Built again for each step; `contents` is the live history: read it, do not keep it. */
 export interface ModelRequest {
   model: string;
   systemInstruction: string;

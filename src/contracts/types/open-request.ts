@@ -79,8 +79,8 @@ export interface AgentQuestion extends RequestBase, Partial<OfCall> {
 export type AgentElicitation = CredentialQuestion | AgentQuestion | RerunQuestion;
 
 /**
- * An open request as callers are given it. `kind` tells a call from a question, `approval` is there where a person is asked
- * about exactly one call, and `elicitation` tells what an agent's own question is.
+ * An open request as callers are given it. `kind` separates a call from a question, `approval` is there where a person is asked
+ * about exactly one call, and `elicitation` says what an agent's own question is.
  */
 export type OpenRequest = WaitingCall | ApprovalQuestion | AgentElicitation;
 

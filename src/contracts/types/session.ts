@@ -29,7 +29,7 @@ export type SessionSummary = Closed<z.infer<typeof schema.sessionSummary>>;
 export interface ExecutionOptions {
   /** Tools of the host for this stream, by description; the host runs them. */
   tools?: readonly ToolDescriptor[];
-  /** Names of tools, of whoever, that are not offered in this stream. */
+  /** Names of tools of any origin that are not offered in this stream. */
   excludeTools?: readonly string[];
   /** Model for the root agent and every agent without one of its own. */
   model?: string;
@@ -51,7 +51,7 @@ export interface ExecutionOptions {
   deps?: unknown;
   /** Outer stream's id, where this stream is a part of one. */
   streamId?: string;
-  /** On whose behalf, where it is not whoever opened the session; for hosts. */
+  /** On whose behalf, where it is not who opened the session; for hosts. */
   principal?: Principal;
 }
 
@@ -77,7 +77,7 @@ export interface SessionStanding {
   permissionMode?: PermissionMode;
   /** Of the newest turn. */
   terms?: TurnTerms;
-  /** Where the newest turn was begun, as a W3C trace context: who goes on with it is shown together with that. */
+  /** Where the newest turn was begun, as a W3C trace context: a process that continues it is shown together with that. */
   traceContext?: Record<string, string>;
   /** The newest turn has ended, or there is none, and no answer to what the agent has asked waits for `continue`. */
   isOver: boolean;
@@ -115,7 +115,7 @@ export interface AgentSession extends AsyncDisposable {
   respond(requestId: string, answer: RequestAnswer): Promise<Settlement>;
   /**
    * Adds words to the running turn (or, if none runs, before the next message); says where they will land. With a
-   * `threadId` they are for whoever is shown in that thread; if it has ended, they stand before the next message.
+   * `threadId` they are for the agent that is shown in that thread; if it has ended, they stand before the next message.
    */
   steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }>;
   /** Changes what the session is configured to do. Set keys replace, null resets, unknown keys are refused. */
@@ -127,17 +127,17 @@ export interface AgentSession extends AsyncDisposable {
    */
   abort(target?: AbortTarget): Promise<void>;
   /**
-   * Durable events after a cursor, oldest first; with `live` goes on with what happens next, in whichever process, until
+   * Durable events after a cursor, oldest first; with `live` it continues with what happens next, in whichever process, until
    * the handle is closed.
    */
   events(options?: EventsOptions): AsyncIterable<AgentEvent>;
   /** Open tool requests and elicitations, derived from the log. */
   pending(): Promise<ReportedRequest[]>;
-  /** For hosts: what whoever goes on is held to. An executor without it keeps no terms: they are lost with the host. */
+  /** For hosts: the settings that a continued turn has. An executor without it keeps none: they are lost with the host. */
   standing?(): Promise<SessionStanding>;
 }
 
-/** An agent as its host drives it: what an executor may be told beyond what callers say. */
+/** An agent as its host drives it: what an executor gets beyond what callers say. */
 export interface ExecutorSession extends AgentSession {
   stream(input: string | SessionInput | readonly SessionInput[], options?: ExecutorStreamOptions): AgentStream;
   respond(requestId: string, answer: HostAnswer): Promise<Settlement>;

@@ -8,7 +8,7 @@ export interface TelemetrySpan {
 
 /** A tracing system. Parents are passed, never looked up: generators have no current span of their own. */
 export interface Telemetry {
-  /** `links`: spans elsewhere that it has to do with, such as those of the turn that it goes on with. */
+  /** `links`: spans elsewhere that it has to do with, such as those of the turn that it continues. */
   startSpan(
     name: string,
     attributes: Attributes,
@@ -17,7 +17,7 @@ export interface Telemetry {
   ): TelemetrySpan;
   /** What is active where this is called. */
   active?(): TelemetrySpan | undefined;
-  /** A span as a W3C trace context: it crosses from a host to whoever runs its agents. */
+  /** A span as a W3C trace context: it crosses from a host to the executors of its agents. */
   inject?(span: TelemetrySpan): Record<string, string>;
   /** Undefined where it holds no valid one. */
   extract?(traceContext: Record<string, string>): TelemetrySpan | undefined;

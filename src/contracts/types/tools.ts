@@ -29,7 +29,7 @@ export interface ConfirmationRequest {
   hint?: string;
   /** Shown as context; reaches the answer's handler unchanged. */
   payload?: unknown;
-  /** Seconds after which it is a no. Default: it waits. */
+  /** Seconds after which it is denied. Default: it waits. */
   expiresIn?: number;
 }
 
@@ -47,7 +47,7 @@ export interface RunReply {
   content?: Record<string, unknown>;
 }
 
-/** Which credential a tool needs; stored, and shown to whoever is asked. Holds no secret: other members are refused. */
+/** Which credential a tool needs; stored, and shown to the person who is asked. Holds no secret: other members are refused. */
 export interface AuthConfig {
   /** Name that it is kept under for this user. Default: the tool's name. */
   key?: string;
@@ -79,7 +79,7 @@ export interface ArtifactAccess {
   list(): Promise<string[]>;
 }
 
-/** Which call it is and for whom: what a handler is told, and whatever else its author says of the call. */
+/** Which call it is and for whom: what a handler gets, and what else its author says of the call. */
 export interface CallInfo<Deps = unknown> {
   /** Id of this call, stable over retries and restarts: the idempotency key. */
   readonly callId: string;
@@ -99,16 +99,16 @@ export interface CallInfo<Deps = unknown> {
   readonly deps: Deps;
 }
 
-/** What a handler is given besides its arguments, whoever runs its tool. */
+/** What a handler is given besides its arguments, in a host and in an agent. */
 export interface ToolCallContext<Deps = unknown> extends CallInfo<Deps> {
   /** The answer to an earlier `requestConfirmation` of this call. */
   readonly confirmation?: { confirmed: boolean; payload?: unknown };
-  /** Shows progress to whoever watches; not stored. Nothing is shown of a call that has its result. */
+  /** Shows progress to people who watch; not stored. Nothing is shown of a call that has its result. */
   progress(update: ToolUpdate): void;
   /**
    * Asks somebody while the handler runs on, for what cannot be run again: the question is in `pending()`, in approvals
    * and in the log like any other, and is gone with the process. Cancelled where nobody can be asked, when the signal
-   * fires, or when the handler has ended, whether it has waited for the answer or not. The tool's time-out goes on
+   * fires, or when the handler has ended, whether it has waited for the answer or not. The tool's time-out continues
    * meanwhile. Absent where no host runs the tool.
    */
   elicit?(question: RunQuestion, signal?: AbortSignal): Promise<RunReply>;
@@ -302,7 +302,7 @@ export type ProvidedTool = ToolDescriptor &
 /** A changing set of tools of one origin (a plugin system, an MCP server). */
 export interface ToolProvider {
   readonly name: string;
-  /** Where its tools come from, as policies are told: foreign servers say `mcp:SERVER`. Default `provider:NAME`. */
+  /** Where its tools come from, as policies see it: third-party servers say `mcp:SERVER`. Default `provider:NAME`. */
   readonly source?: `mcp:${string}`;
   /**
    * Asked whenever a session opens. An object that was given before is taken to be as it was then: a tool that has

@@ -52,7 +52,7 @@ export interface RawTool extends Omit<TypedTool<JsonSchema>, 'inputSchema'> {
   inputSchema?: SchemaLike;
 }
 
-/** A tool as an executor sees it. Its handler runs behind the gate, whoever asks. */
+/** A tool as an executor sees it. Its handler runs behind the gate, always. */
 export class Tool {
   readonly name: string;
   readonly description: string;

@@ -15,7 +15,7 @@ export function compareStrictness(a: CheckedDecision, b: CheckedDecision): numbe
 /**
  * Asks every policy and takes the strictest answer: deny > ask > allow. Each is guarded by itself: one that
  * fails denies. Two asks become one that satisfies both, see {@link mergeDecisions}. Excluded is what any of them
- * excludes. None at all denies. Shadow policies among them are told of each call and what was decided, and decide nothing.
+ * excludes. None at all denies. Shadow policies among them get each call and its decision, and decide nothing.
  * @example
  * ```ts
  * import { denyOverrides, rulePolicy } from 'coxswain';

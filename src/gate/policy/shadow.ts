@@ -16,7 +16,7 @@ export interface ShadowDecision {
 
 const observe = Symbol('observe');
 
-/** A policy that decides nothing. {@link denyOverrides} tells it of each call; asked by itself it denies. */
+/** A policy that decides nothing. {@link denyOverrides} shows it each call; asked by itself it denies. */
 export interface ShadowPolicy extends PolicyEvaluator {
   [observe](request: PolicyRequest, live: CheckedDecision | Promise<CheckedDecision>): void;
 }

@@ -15,7 +15,7 @@ export interface Approvals {
   /** Questions from now on: at once where this process asks them, a little later where another one over the store does. */
   watch(filter?: ApprovalFilter): AsyncIterableIterator<OpenApproval>;
   /**
-   * Answers one question. Once it is durable the run goes on, whether or not anybody watches it.
+   * Answers one question. Once it is durable the run continues, whether or not anybody watches it.
    * @throws CoxswainError `FAILED_PRECONDITION / E_UNKNOWN_REQUEST | E_REQUEST_CLOSED`, `PERMISSION_DENIED /
    *   E_NOT_APPROVER`, `INVALID_ARGUMENT / E_BAD_INPUT` where several sessions ask a question of this id
    */

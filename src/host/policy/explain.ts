@@ -22,7 +22,7 @@ export interface Explanation {
   decision: PolicyDecision;
   /** Rules on the tool's name, in the order in which they are tried. */
   rules: ExplainedRule[];
-  /** No rule spoke: the policy's default, or its fallback. */
+  /** No rule matched: the policy's default, or its fallback. */
   byDefault: boolean;
   /** The session's mode had another word than the policy alone. */
   mode?: { name: string; without: PolicyDecision };

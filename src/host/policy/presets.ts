@@ -33,7 +33,7 @@ const deny = (mode: string, reason: string): CheckedDecision => ({ outcome: 'den
  * | autonomous | allow | allow | allow | ask |
  * | dont_ask | allow | deny | deny | deny |
  *
- * Foreign tools count as not readOnly and as destructive, unless their annotations are trusted.
+ * Third-party tools count as not readOnly and as destructive, unless their annotations are trusted.
  * @example
  * ```ts
  * import { createHost, LlmAgent, presetPolicy } from 'coxswain';

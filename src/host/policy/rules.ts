@@ -41,7 +41,7 @@ export interface RulePolicyOptions {
 export type TieredRules = { [Tier in PolicyTier]?: readonly PolicyRule[] | undefined };
 
 /**
- * Rules in tiers. Within a tier the first rule that applies speaks: higher priority first, then in order. Over the
+ * Rules in tiers. Within a tier the first rule that applies decides: higher priority first, then in order. Over the
  * tiers (org > user > session) the strictest word counts, deny > ask > allow, so that a lower tier can tighten
  * only; what an `overridable` rule says is replaced by whatever a lower tier says, but for `redact`, which no tier takes
  * back. Two asks are merged into one that satisfies both.
@@ -59,7 +59,7 @@ export interface RulePolicy extends PolicyEvaluator {
   with(rule: PolicyRule, tier: PolicyTier): RulePolicy;
   /** False: no rule of this tier can let the call run, since another tier keeps it from that. True is not sure. */
   mayLet?(request: PolicyRequest, tier: PolicyTier): boolean;
-  /** Why it says what it says about a call: which rules were tried, which spoke, what kept the others from it. */
+  /** Why it says what it says about a call: which rules were tried, which decided, what kept the others from it. */
   explain(request: PolicyRequest): Promise<Explanation>;
   /** Rules that can never apply or never change anything, a line each. */
   readonly warnings: readonly string[];

@@ -41,7 +41,7 @@ export interface HostOptions {
   /** Fired by the host around tools and messages, and inside of agents that can (the runtime's) around everything else. */
   hooks?: LifecycleInterceptor;
   /**
-   * Milliseconds that `hooks` may think about one point; then they have failed: a `before_*` is a no. Default 10,000;
+   * Milliseconds that `hooks` may think about one point; then they have failed: a `before_*` denies. Default 10,000;
    * 0: no limit.
    */
   hookTimeoutMs?: number;
@@ -56,7 +56,7 @@ export interface HostOptions {
   limits?: Limits;
   /** Of each answer of a model: what is larger, or takes longer, is a failure, and none of its calls runs. */
   answerLimits?: AnswerLimits;
-  /** USD per million tokens by model name: needed for `limits.usd` where models do not tell their cost. */
+  /** USD per million tokens by model name: needed for `limits.usd` where models do not report their cost. */
   prices?: PriceTable;
   /** Handed to tools, never logged. */
   deps?: unknown;
@@ -69,7 +69,7 @@ export interface HostOptions {
   interactive?: boolean;
   /**
    * Who may decide on questions about calls where policy names no approvers. Default: the owner of the session and
-   * whoever asked; and whoever the program names that holds the session (`respond`).
+   * the requester; and the person that the program names which holds the session (`respond`).
    */
   approvers?: ApproverRule;
   /** Answers questions about calls while a stream runs. Absent: the stream ends `input_required`. */
@@ -96,7 +96,7 @@ export interface HostOptions {
   followPollMs?: number;
   /** Where spans go, e.g. `otelTelemetry()`: the host's, and those of agents that have no tracing system of their own. */
   telemetry?: Telemetry;
-  /** Told of what went wrong without consequence. Default: stderr. */
+  /** Gets what went wrong without consequence. Default: stderr. */
   warn?: (message: string, error?: unknown) => void;
 }
 

@@ -38,6 +38,6 @@ export interface ServeOptions {
   routes?: Readonly<Record<string, (request: IncomingMessage, response: ServerResponse) => void | Promise<void>>>;
   /** One entry per connection and refusal; never content, never credentials. */
   log?: (entry: { event: string; [field: string]: unknown }) => void;
-  /** Told of what went wrong without consequence. Default: stderr. */
+  /** Gets what went wrong without consequence. Default: stderr. */
   warn?: (message: string, error?: unknown) => void;
 }

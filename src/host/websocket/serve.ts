@@ -9,7 +9,7 @@ import { checkServe, checkServeExecutor } from './serve-shape.ts';
 import { SocketServer } from './socket-server.ts';
 import { isLoopback } from './upgrade.ts';
 /**
- * Serves a host's sessions over WebSocket: clients watch, speak and approve; policy and tools stay here.
+ * Serves a host's sessions over WebSocket: clients watch, send messages and approve; policy and tools stay here.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` where nobody would be asked who they are
  * @example
  * ```ts

@@ -20,7 +20,7 @@ import type { EngineParts, InvocationOptions, RunningBranch, RunSink } from './r
 import type { TelemetrySpan } from './telemetry.ts';
 
 /**
- * What the runtime runs. An agent holds no state of a run: its position is a fold of the log, and `run` is entered
+ * What the runtime runs. An agent holds no state of a run: its position is derived from the log, and `run` is entered
  * again from the top after every pause.
  */
 export interface Agent {

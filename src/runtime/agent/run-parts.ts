@@ -57,7 +57,7 @@ export interface EngineParts extends ResultBounds {
   readonly answerLimits?: AnswerLimits | undefined;
   /** Where spans go; plain subscribers need none. */
   readonly telemetry?: Telemetry | undefined;
-  /** Told of what went wrong without consequence for the run. */
+  /** Gets what went wrong without consequence for the run. */
   warn(message: string, error?: unknown): void;
   /** For tests: replay without recorded outcomes. */
   readonly ignoreCompleted?: boolean;

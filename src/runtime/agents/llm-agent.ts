@@ -81,7 +81,7 @@ export class LlmAgent<
   readonly transferTargets: readonly string[] | undefined;
   readonly processors: readonly RequestProcessor[];
   readonly isConversational = true as const;
-  /** The newest failure of each that was told. */
+  /** The newest failure of each that was reported. */
   readonly #toldFailures = new WeakMap<Toolset, unknown>();
   /** Own tools by name, toolsets excluded. */
   readonly tools: ReadonlyMap<string, ResolvedTool>;
@@ -123,7 +123,7 @@ export class LlmAgent<
     this.#callbacks = options;
   }
 
-  /** Any tool with a handler might; so might whoever takes over. */
+  /** Any tool with a handler might; so might the agent that takes over. */
   mayEscalate(): boolean {
     if (this.toolsets.length > 0 || this.subAgents.some(mayEscalate)) return true;
     return [...this.tools.values()].some((resolved) => !isHostRun(resolved) && !resolved.agentTree);

@@ -153,7 +153,7 @@ export interface EventActions {
 }
 
 /**
- * The only stored record. Everything else — state, history, open requests, budgets, the active agent — is a fold of
+ * The only stored record. Everything else — state, history, open requests, budgets, the active agent — is derived from
  * a session's events in `seq` order.
  */
 export interface StoredEvent {
@@ -165,7 +165,7 @@ export interface StoredEvent {
   invocationId: string;
   /** The stream that it was shown in; inner streams of a hosted stream share one. */
   streamId: string;
-  /** Place in the agent tree of this turn; the root slot is ''. */
+  /** Place in the agent tree of this turn; the root is ''. */
   path: string;
   /** Agent's name, or `user`. */
   author: string;
@@ -187,13 +187,13 @@ export interface StoredEvent {
   error?: EventError;
   /** Cut off by an abort. */
   interrupted?: boolean;
-  /** Model that spoke, as the provider names it. */
+  /** Model that answered, as the provider names it. */
   model?: string;
   usage?: Usage;
   citationMetadata?: Record<string, unknown>;
   groundingMetadata?: Record<string, unknown>;
   customMetadata?: Record<string, unknown>;
-  /** Binds an event that is evidence to all evidence before it. Absent in logs of older versions. */
+  /** Binds an audit event to all audit events before it. Absent in logs of older versions. */
   chain?: ChainLink;
   longRunningToolIds: readonly string[];
   actions: EventActions;

@@ -75,7 +75,7 @@ export interface RunnerOptions {
   telemetry?: Telemetry;
   /** Memory and artifacts that tools, hooks and instructions reach. */
   services?: Services;
-  /** Told of what went wrong without consequence. Default: stderr. */
+  /** Gets what went wrong without consequence. Default: stderr. */
   warn?: (message: string, error?: unknown) => void;
 }
 

@@ -57,7 +57,7 @@ export interface AppendOptions {
 /** What ends a copy of a session, given all of it. */
 export interface Settle {
   (copy: SessionRecord): readonly StoredEvent[];
-  /** The same for whoever copies page by page: what has this needs no more than a page of the log in memory. */
+  /** The same for a copy page by page: what has this needs no more than a page of the log in memory. */
   inPages?(initialState: SessionRecord['initialState']): SettlePages;
 }
 
@@ -137,13 +137,13 @@ export interface RestoredSession {
  * Values are JSON; order is `seq`; events that were acknowledged are there after a crash, each once.
  */
 export interface SessionService {
-  /** Whether evidence is linked to an audit chain as it is appended. Default true. */
+  /** Whether audit events are linked to an audit chain as it is appended. Default true. */
   readonly chained?: boolean;
   /** `acquire` can append in the transaction that takes the lease. Default false. */
   readonly leasesWithEvents?: boolean;
   /** Nobody but this object can write here: nothing of other processes is looked for. Default false. */
   readonly isPrivate?: boolean;
-  /** Goes with each session. Absent: whoever opens a session reads all of its log. */
+  /** Goes with each session. Absent: opening a session reads all of its log. */
   readonly checkpoints?: CheckpointStore;
   /**
    * Without `id` one is made. `app:` and `user:` keys of `state` go to the shared state.
@@ -175,7 +175,7 @@ export interface SessionService {
   ): Promise<SessionSummary[]>;
   /**
    * Removes session, events and open calls, and the sessions of the sub-agents that it has called; shared state stays.
-   * Nothing happens to an unknown one. Whether somebody runs the session itself is not asked: whoever deletes it
+   * Nothing happens to an unknown one. Whether somebody runs the session itself is not asked: the caller
    * `acquire`s it before, or knows that nobody does.
    * @throws CoxswainError `ABORTED / E_SESSION_BUSY` where somebody alive runs the session of such a sub-agent; all of
    *   them stay

@@ -18,7 +18,7 @@ export interface AcpPipe {
   kill(): void;
 }
 
-/** How to start an agent that speaks on stdio. */
+/** How to start an agent that answers on stdio. */
 export interface AcpCommand {
   command: string;
   args?: readonly string[];

@@ -101,7 +101,7 @@ const shape: Shape<FromAcpOptions> = {
 const UNASKED = ['read', 'search', 'think'];
 
 /**
- * An agent that speaks the Agent Client Protocol on stdio, as something that a host can open: one process a session,
+ * An agent that implements the Agent Client Protocol on stdio, as something that a host can open: one process a session,
  * what it says and does in the session's log, and every permission that it asks for decided by the gate.
  * @throws CoxswainError `INVALID_ARGUMENT / E_AGENT_NAME | E_BAD_INPUT`
  * @example

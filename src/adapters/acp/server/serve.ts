@@ -73,7 +73,7 @@ export interface ServeAcpOptions {
   contextTokens?: number;
   /** Of each turn. */
   limits?: Limits;
-  /** Told of what went wrong without consequence. */
+  /** Gets what went wrong without consequence. */
   warn?: (message: string, error?: unknown) => void;
 }
 

@@ -23,7 +23,7 @@ export interface ModelOptions {
    * not sent. Default the API's name, with the host where it is not the provider's own.
    */
   provider?: string;
-  /** USD per million tokens, by the name of the model as it is asked for or as it calls itself: answers then tell their cost. */
+  /** USD per million tokens, by the name of the model as it is asked for or as it calls itself: answers then have their cost. */
   prices?: PriceTable;
   /** Generation settings of every request, below those of the request. */
   config?: Readonly<Record<string, unknown>>;

@@ -31,7 +31,7 @@ export interface SessionMaintenance {
    */
   restore(key: SessionKey, session: RestoredSession): Promise<SessionRecord>;
   /**
-   * Makes the index of open calls anew from the log, and throws away what was noted of the log's sum: of one session, or
+   * Rebuilds the index of open calls from the log, and throws away what was noted of the log's sum: of one session, or
    * of all. The number of sessions.
    */
   rebuildOpenCalls(key?: SessionKey): Promise<number>;
@@ -97,8 +97,8 @@ export interface ImportOptions {
 
 /**
  * Adds a session that was exported, under a name of its own. It is moved: its open calls are open again, with the answers
- * that were given, so that a call with a yes runs wherever the lines are imported. Where the exported session stays, or
- * another import is gone on with, say `as: 'copy'`.
+ * that were given, so that an approved call runs wherever the lines are imported. Where the exported session stays, or
+ * another import is continued, say `as: 'copy'`.
  *
  * All is checked before anything is stored. Shared state stays as it is: a store without `restore` refuses a session
  * whose log wrote any.

@@ -16,7 +16,7 @@ import { checkIs, count, guarded, list } from '../../../session/index.ts';
 
 const TRIES = 5;
 
-/** seq of the last event before each turn that counts, oldest first: the places that a session can be taken back to. */
+/** seq of the last event before each turn that counts, oldest first: the places that a session can be rewound to. */
 export function turnStarts(events: readonly StoredEvent[]): number[] {
   checkIs(events, 'turnStarts: events', list);
   const effective = guarded('turnStarts: events', () => effectiveEvents(events));
@@ -26,7 +26,7 @@ export function turnStarts(events: readonly StoredEvent[]): number[] {
 /**
  * Takes a session back to where one of its turns began: `through` is the seq of the last event that still counts.
  *
- * The log only grows. What is open in the turns that are taken back is settled, then a marker says what no longer
+ * The log only grows. What is open in the turns that are undone is settled, then a marker says what no longer
  * counts; its delta brings the session's own state back. Shared state, settings and artifacts stay as they are. The
  * session must be idle: its lease is taken meanwhile.
  * @returns the marker, or undefined if there was nothing to take back

@@ -46,7 +46,7 @@ export interface McpOptions {
   limits?: Limits;
   /** Adds resources, prompts or tools of one's own to each server that is made. A `requestState` is minted with `state`. */
   configure?: (server: McpServer, state: Pick<RequestStateCodec, 'mint'>) => void;
-  /** Told of what went wrong without consequence. Default: stderr. */
+  /** Gets what went wrong without consequence. Default: stderr. */
   warn?: (message: string, error?: unknown) => void;
 }
 

@@ -10,11 +10,11 @@ import type { Environment } from './config-entry.ts';
 import { configMembers, fault, isDisabled, known, ownOptions, serverOf } from './config-entry.ts';
 
 /**
- * Toolsets of a configuration in the customary shape, `{"mcpServers": {"files": {"command": …, "args": […]}, "web":
+ * Toolsets of a configuration in the usual shape, `{"mcpServers": {"files": {"command": …, "args": […]}, "web":
  * {"url": …, "headers": {…}}}}`, or in that of VS Code (`servers`). `${NAME}`, `${NAME:-default}` and `${env:NAME}` are
  * taken from the environment; `disabled` servers are left out; `prefix` is put before the names of a server's tools. All
- * options go to each server, where its entry does not say otherwise. An entry that cannot be used is told to `warn` and
- * left out, if others can be; members that have no effect are told too.
+ * options go to each server, where its entry does not say otherwise. An entry that cannot be used is reported to `warn` and
+ * left out, if others can be; members that have no effect are reported too.
  * @throws CoxswainError `INVALID_ARGUMENT / E_MCP_CONFIG`
  */
 export function loadMcpServers(
