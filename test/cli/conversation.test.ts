@@ -156,7 +156,7 @@ describe.skipIf(missing !== undefined)(title, () => {
         ['empty: later', '\r'],
         ['Enter asks again', '/approve 2\r'],
         ['more than an approval', '/approve 1\r'],
-        ['once more says it', ''],
+        ['once more approves it', ''],
         [PROMPT, '/approve 1\r'],
         ['empty: later', '!\r'],
         ['signed', '/mode plan\r'],

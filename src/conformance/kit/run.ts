@@ -105,11 +105,10 @@ function told(error: unknown): string {
  * of them fails, the others are not tested, so that one fault is one failure.
  * @example
  * ```ts
- * import { makeReport, requirements, runConformance, tableOf, targetOfCommand } from 'coxswain/conformance';
+ * import { requirements, runConformance, targetOfCommand } from 'coxswain/conformance';
  *
  * const target = targetOfCommand(['python3', 'executor.py']);
- * const findings = await runConformance(requirements, target);
- * console.log(tableOf(makeReport(target.name, '1.1', findings)));
+ * for (const { id, status, found } of await runConformance(requirements, target)) console.log(id, status, found);
  * ```
  */
 export async function runConformance(
