@@ -24,7 +24,7 @@ export interface RemoteHost extends AsyncDisposable {
   /** A new session, or the one of `sessionId`. */
   open(agent: string, options?: RemoteOpenOptions): Promise<RemoteSession>;
   sessions(agent?: string): SessionProvider;
-  /** What watches ends; a stream that runs is shown lost, and goes on at the server. */
+  /** What watches ends; a stream that runs is shown lost, and continues at the server. */
   close(): Promise<void>;
 }
 
@@ -35,9 +35,9 @@ export interface RemoteSession extends AgentSession {
   pending(): Promise<OpenRequest[]>;
   /** Of an executor that is served; a server of hosted sessions sees to it itself. */
   standing(): Promise<SessionStanding>;
-  /** Everything that happens from now on, partial messages included, whoever causes it. */
+  /** Everything that happens from now on, partial messages included, by any client. */
   watch(): AsyncIterableIterator<AgentEvent>;
-  /** Control, whoever has it now. */
+  /** Control, also if another client has it now. */
   takeControl(): Promise<void>;
 }
 
@@ -56,11 +56,11 @@ export interface RemoteApprovals {
   list(filter?: { sessionId?: string }): Promise<RemoteApproval[]>;
   /**
    * What waits for this principal, then questions as they come; after a lost connection, those that are open come again.
-   * Leaving tells the server, too. Ends where this side closes the connection.
+   * Leaving informs the server, too. Ends where this side closes the connection.
    */
   watch(): AsyncIterableIterator<RemoteApproval>;
   /**
-   * Answers one question; the run goes on, whoever watches. `place` tells which, where several sessions ask one of this
+   * Answers one question; the run continues, whether or not anybody watches. `place` says which, where several sessions ask one of this
    * id.
    * @throws CoxswainError `PERMISSION_DENIED / E_NOT_APPROVER`, `FAILED_PRECONDITION / E_UNKNOWN_REQUEST`,
    *   `INVALID_ARGUMENT / E_BAD_INPUT`

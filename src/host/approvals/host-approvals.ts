@@ -143,7 +143,7 @@ export class HostApprovals implements Approvals, Holder {
       for await (const borrowed of this.#asking(requestId, place)) found.push(borrowed);
       const session = await whereMayDecide(found, requestId, by);
       if (!session) {
-        const message = `no session has an open request ${JSON.stringify(requestId)}; approvals.list() shows what is open. If one should, rebuildOpenCalls() of the store ("coxswain sessions rebuild") makes the index anew`;
+        const message = `no session has an open request ${JSON.stringify(requestId)}; approvals.list() shows what is open. If one should, rebuildOpenCalls() of the store ("coxswain sessions rebuild") rebuilds the index`;
         throw new CoxswainError('FAILED_PRECONDITION', 'E_UNKNOWN_REQUEST', message, { details: { requestId } });
       }
       const settlement = await session.respond(requestId, { ...given, by });
@@ -204,7 +204,7 @@ export class HostApprovals implements Approvals, Holder {
       await using _ = borrowed;
       await goOn(session);
     } catch (error) {
-      this.#host.warn(`session ${session.id} could not go on after an approval`, error);
+      this.#host.warn(`session ${session.id} could not continue after an approval`, error);
     }
   }
 }
