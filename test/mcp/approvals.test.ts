@@ -169,7 +169,7 @@ test.each(kinds)(
     await using client = await connect(kind, { url: shop.url });
     const asked = await client.call('puppet', pay);
     const session_id = sessionOf(asked);
-    expect(textOf(asked)).toContain('call puppet again with this session_id alone to get what came of it');
+    expect(textOf(asked)).toContain('call puppet again with that session_id alone to get what came of it');
     // While it waits it is said again, with nothing about a message.
     const waiting = textOf(await client.call('puppet', { session_id }));
     expect(waiting).toContain('waits for an answer to an earlier question');

@@ -127,7 +127,7 @@ async function goOn(run: () => Promise<number>, screen: Screen): Promise<number>
     if (!isCoxswainError(error)) throw error;
     if (error.code === 'E_TURN_COMPLETED') return EXIT.done;
     if (error.code !== 'E_SESSION_BUSY') throw error;
-    screen.line('another process runs this session and continues it');
+    screen.line('another process runs the session and continues it');
     return EXIT.done;
   }
 }

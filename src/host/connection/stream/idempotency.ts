@@ -65,7 +65,7 @@ export class IdempotencyKeys {
       this.#known.delete(key);
       return;
     }
-    const message = `${this.#known.size} changes of this session are remembered by their keys; continue in a while`;
+    const message = `${this.#known.size} changes of the session are remembered by their keys; continue in a while`;
     throw new CoxswainError('RESOURCE_EXHAUSTED', 'E_RATE_LIMIT', message);
   }
 

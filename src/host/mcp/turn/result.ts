@@ -91,7 +91,7 @@ export function parked(
   const isNothing = ![...settled.calls.values()].some(({ outcome }) => begun.has(outcome));
   const lead = [isNothing ? `Nothing was run: ${why}.` : `It waits for an answer: ${why}.`, ...account(settled)];
   const next = tool.tellsSession
-    ? ` Once it is settled, call ${tool.name} again with this session_id alone to get what came of it.`
+    ? ` Once it is settled, call ${tool.name} again with that session_id alone to get what came of it.`
     : '';
   return {
     content: [
