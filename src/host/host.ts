@@ -152,7 +152,7 @@ class Host implements AgentHost, Holder {
     const { id } = opened;
     // Which session it is, such an executor says: what was said always in that one is not said in this.
     if (!isOwn(opened) && ref.sessionId !== id) {
-      this.#frameHost.remembered.forget({ userId, agent, sessionId: id });
+      this.#frameHost.remembered.forget({ userId, agent, sessionId: id, ephemeral });
     }
     return this.#hosted(agent, opened, { userId, principal, ephemeral, root: id, rootAgent: agent });
   }
@@ -168,8 +168,8 @@ class Host implements AgentHost, Holder {
     const inStore = isOwn(opened) && storeGiven(this.#options, 'createHost: options') !== undefined && !place.ephemeral;
     const name = standingOf(place.userId, id, inStore ? undefined : agent, place.ephemeral);
     if (!place.caller && !this.#open.has(name)) {
-      const { userId, rootAgent, root: sessionId } = place;
-      await this.#frameHost.remembered.opened({ userId, agent: rootAgent, sessionId }, opened);
+      const { userId, rootAgent, root: sessionId, ephemeral } = place;
+      await this.#frameHost.remembered.opened({ userId, agent: rootAgent, sessionId, ephemeral }, opened);
     }
     let shared = this.#open.get(name);
     if (!shared) {

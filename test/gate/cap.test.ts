@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { ContentPart, ToolResult } from '../../src/contracts/index.ts';
 import { textOfParts } from '../../src/contracts/index.ts';
 import { capResult, normaliseReturn } from '../../src/gate/index.ts';
+import { capSync } from '../../src/gate/result/cap-result.ts';
 
 const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 
@@ -103,6 +104,32 @@ describe('F17 results above the cap', () => {
       expect(kept.get('result-c.txt')).toBe('x'.repeat(1800));
     });
   });
+
+  test.each<[string, ToolResult]>([
+    ['a media type', { content: [{ type: 'media', mimeType: `image/${'x'.repeat(50_000)}`, data: 'AAAA' }] }],
+    ['the name of an error', { content: [], isError: true, errorType: 'e'.repeat(50_000) }],
+    ['what is beside it', { content: [], _meta: { a: 'x'.repeat(50_000) } }],
+    ['the name of a part', { content: [{ type: 'x'.repeat(50_000), data: 'A' } as unknown as ContentPart] }],
+  ])('ATK2-05 %s is bounded with the result', async (_, given) => {
+    const { spill } = shelf();
+    for (const result of [await capResult(given, { maxBytes: 2000, spill }), capSync(given, { maxBytes: 2000 })])
+      expect(bytes(result)).toBeLessThan(2500);
+  });
+
+  test.each([0, 900, 990, 2000])(
+    'ATK2-05 sibling: what is said behind a result of %s bytes is within its bound',
+    async (size) => {
+      const note = 'n'.repeat(100);
+      const { kept, spill } = shelf();
+      const { content } = await capResult(
+        { content: [{ type: 'text', text: 'x'.repeat(size) }] },
+        { maxBytes: 1000, spill, callId: 'c', note },
+      );
+      expect(bytes(content)).toBeLessThanOrEqual(1000);
+      expect(content.at(-1)).toEqual({ type: 'text', text: note });
+      expect([...kept.values()]).toEqual(size < 850 ? [] : ['x'.repeat(size)]);
+    },
+  );
 
   test('a shelf that fails is no shelf', async () => {
     const spill = () => Promise.reject(new Error('full'));

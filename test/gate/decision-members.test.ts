@@ -27,6 +27,19 @@ describe('members of a decision', () => {
     expect(ask(approvers)).toEqual({ outcome: 'ask', approvers });
   });
 
+  test.each<[string, (rule: object) => object]>([
+    ['a proxy gives', (rule) => new Proxy({}, { get: (_, name) => Reflect.get(rule, name) })],
+    [
+      'are not listed',
+      (rule) =>
+        Object.defineProperties({}, Object.fromEntries(Object.entries(rule).map(([name, value]) => [name, { value }]))),
+    ],
+  ])('ATK2-10 approvers whose members %s oblige like any other', (_, hide) => {
+    const rule = { roles: ['boss'], notRequester: true, quorum: 2, also: [['b']] };
+    expect(ask(hide(rule))).toEqual({ outcome: 'ask', approvers: rule });
+    expect(ask(hide({ roles: 'boss' }))).toMatchObject({ outcome: 'deny' });
+  });
+
   test.each<[string, unknown, string]>([
     ['a list', ['a'], 'approvers'],
     ['null', null, 'approvers'],

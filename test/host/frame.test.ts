@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type {
   AgentEvent,
   AgentSession,
@@ -649,6 +649,43 @@ describe('answers that hold always', () => {
     const hangs = shows(() => new Promise(() => {}));
     const ended = await previewOf(hangs, {}, AbortSignal.abort(new Error('enough')), about());
     expect(ended).toEqual([{ type: 'text', text: 'There is no preview: enough' }]);
+  });
+
+  test('ATK-09 a preview that hangs is waited for once, by all who look, and by nobody after that', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const asked: unknown[] = [];
+      const hangs = {
+        preview: (args: unknown, { signal }: { signal: AbortSignal }) => {
+          asked.push([args, signal]);
+          return new Promise(() => {});
+        },
+      } as never;
+      const about = (callId: string) => (signal: AbortSignal) => ({ ...info, callId, signal, deps: undefined });
+      const late = [{ type: 'text', text: 'There is no preview: it was not there within 10000 ms' }];
+      const two = [1, 2].map(() => previewOf(hangs, { a: 1 }, undefined, about('c')));
+      // One who leaves takes nothing from the others.
+      const left = new AbortController();
+      const leaving = previewOf(hangs, { a: 1 }, left.signal, about('c'));
+      left.abort(new Error('enough'));
+      expect(await leaving).toEqual([{ type: 'text', text: 'There is no preview: enough' }]);
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(await Promise.all(two)).toEqual([late, late]);
+      expect(await previewOf(hangs, { a: 1 }, undefined, about('c'))).toEqual(late);
+      expect(asked).toEqual([[{ a: 1 }, expect.objectContaining({ aborted: true })]]);
+      // Another call, or other arguments, is another question; where nobody looks any more it is told so.
+      const gone = new AbortController();
+      const others = [
+        previewOf(hangs, { a: 2 }, gone.signal, about('c')),
+        previewOf(hangs, { a: 1 }, gone.signal, about('d')),
+      ];
+      expect(asked).toHaveLength(3);
+      gone.abort(new Error('gone'));
+      await Promise.all(others);
+      expect((asked as [unknown, AbortSignal][]).map(([, signal]) => signal.aborted)).toEqual([true, true, true]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('a preview that cannot be shown whole is none, and says why: people are still asked', async () => {

@@ -53,6 +53,18 @@ async function asked(
   };
 }
 
+test.each([
+  ['a long id', 'x'.repeat(212)],
+  ['an id with characters that no event id has', 'uid=anna,\u0007ou=\ud800'],
+])('ATK2-18 somebody with %s has one vote, however often it is given', async (_, long) => {
+  const { answer, runs, session, close } = await asked(2);
+  expect([(await answer(long)).status, (await answer(long)).status]).toEqual(['waiting_quorum', 'waiting_quorum']);
+  expect((await answer('b')).status).toBe('settled');
+  await say(session, { kind: 'continue' });
+  expect(runs).toHaveLength(1);
+  await close();
+});
+
 async function record(session: AgentSession): Promise<AgentEvent[]> {
   const events: AgentEvent[] = [];
   for await (const event of session.events()) events.push(event);

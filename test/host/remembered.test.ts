@@ -263,3 +263,19 @@ describe('SOAK-5 always in this session ends with the session', () => {
     expect(rules.of(place).session).toEqual([]);
   });
 });
+
+test.each([false, true])(
+  'ATK2-22 what is always allowed in a session that is kept nowhere is none of the stored one of its id, nor the reverse; in the stored one: %s',
+  async (inStored) => {
+    const host = hostOf([caller('bot')], { tools: [send([], 'bot')] });
+    const stored = await host.open('bot', { sessionId: 's', create: true });
+    const passing = await host.open('bot', { sessionId: 's', create: true, ephemeral: true });
+    const [said, other] = inStored ? [stored, passing] : [passing, stored];
+    expect(await turn(said, 'session')).toHaveLength(1);
+    expect(await turn(said, undefined)).toEqual([]);
+    expect(await turn(other, undefined)).toHaveLength(1);
+    if (inStored) await passing[Symbol.asyncDispose]();
+    expect(await turn(said, undefined)).toEqual([]);
+    await host.close();
+  },
+);

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { PolicyEvaluator } from '../../src/contracts/index.ts';
+import { CoxswainError } from '../../src/contracts/index.ts';
 import { InMemorySessionService } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { elsewhere } from '../runtime/elsewhere.ts';
@@ -212,5 +213,40 @@ describe('many open questions', () => {
     const paged = [...first, ...second, ...third].map(({ request }) => request.sessionId);
     expect(paged.sort()).toEqual(all.sort());
     await expect(approvals.list({ after: 'x' })).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+  });
+});
+
+describe('ATK2-20 one session that cannot be read', () => {
+  /** Three sessions that ask, of which `bad` can be read no more. */
+  async function damaged() {
+    const store = new InMemorySessionService();
+    const options = { store, tools: [notingTool('pay').tool], policy: policyOf({ pay: 'ask' }) };
+    const first = hostOf(bot([paying, paying, paying]), options);
+    for (const sessionId of ['a', 'bad', 'z'])
+      await say(await first.host.open('bot', { sessionId, create: true }), 'go');
+    await first.host.close();
+    const { get } = store;
+    store.get = async (key, ...more) => {
+      if (key.id === 'bad') throw new CoxswainError('DATA_LOSS', 'E_STORE', 'its event 1 cannot be read');
+      return get.call(store, key, ...more);
+    };
+    return hostOf(bot(['done']), options);
+  }
+
+  test('hides no question of another, and is told of', async () => {
+    const { host, warnings } = await damaged();
+    const found = await host.approvals.list();
+    expect(found.map(({ request }) => request.sessionId).sort()).toEqual(['a', 'z']);
+    expect(warnings).toContainEqual(expect.stringContaining('session bad of local cannot be looked into'));
+    await expect(host.approvals.list({ sessionId: 'bad' })).rejects.toMatchObject({ status: 'DATA_LOSS' });
+    await host.close();
+  });
+
+  test('sibling: keeps nobody from being recovered', async () => {
+    const { host, warnings } = await damaged();
+    expect(await host.unfinished()).toEqual([]);
+    expect((await host.recover()).sessions).toEqual([]);
+    expect(warnings).toContainEqual(expect.stringContaining('session bad of local cannot be looked into'));
+    await host.close();
   });
 });

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
+import { createHttp } from '../../src/host/http/index.ts';
 import { rulePolicy } from '../../src/index.ts';
 import { bot, door, hostOf, notingTool, policyOf, slowTool, tool } from '../host/kit.ts';
 import { askExpert, team } from '../host/subagents/kit.ts';
-import { client, serving } from '../websocket/kit.ts';
+import { byName, client, serving } from '../websocket/kit.ts';
 import { EventReader, fronting, get, isEnd, post, readUntil } from './kit.ts';
 
 const S = '/v1/agents/bot/sessions/s';
@@ -373,6 +374,42 @@ describe('sessions over plain HTTP', () => {
     expect(events.at(-1)).toMatchObject({ reason: 'completed' });
     expect(pay.runs).toHaveLength(1);
   });
+
+  test.each([false, true])(
+    'ATK2-24 a call that was approved runs for whoever asked, with their roles; its session closed meanwhile: %s',
+    async (isClosed) => {
+      const pay = notingTool('pay');
+      const { host } = hostOf(bot([{ calls: [['pay', { n: 1 }]] }, 'paid']), {
+        tools: [pay.tool],
+        policy: policyOf({
+          pay: ({ principal }) =>
+            principal?.roles?.includes('clerk')
+              ? { outcome: 'ask', approvers: { roles: ['boss'] } }
+              : { outcome: 'deny', reason: 'clerks alone' },
+        }),
+      });
+      const first = createHttp(host, { authenticate: byName });
+      const front = isClosed ? await fronting(host) : { url: '', handler: first };
+      const ask = async (path: string, token: string, body?: object) => {
+        const handler = path.startsWith('/v1/approvals') ? front.handler : first;
+        const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+        const init = body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers };
+        return (await handler(new Request(`https://x.example${path}`, init))).json();
+      };
+      await ask('/v1/agents/bot/sessions', 'anna:clerk', { sessionId: 's', create: true });
+      await ask(`${S}/messages`, 'anna:clerk', { input: 'go' });
+      await expect.poll(async () => (await host.approvals.list()).length).toBe(1);
+      if (isClosed) await first.close();
+      const [open] = await host.approvals.list();
+      const { requestId } = open?.request ?? {};
+      const answer = { kind: 'approve' };
+      expect(await ask('/v1/approvals/decide', 'bo:boss', { requestId, answer })).toMatchObject({ status: 'settled' });
+      await host.idle();
+      await expect.poll(() => pay.runs).toEqual([{ n: 1 }]);
+      await first.close();
+      if (!isClosed) await host.close();
+    },
+  );
 
   test('HTTP-7 the ceiling and authorize hold as over a connection', async () => {
     const { host } = hostOf(bot(['x']));

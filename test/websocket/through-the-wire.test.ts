@@ -58,7 +58,7 @@ test('what a message does to open questions is the client’s to say', async () 
   await all(session.stream('pay'));
   const [open] = await session.pending();
   const held = all(session.stream('something else', { whilePending: 'hold' }));
-  await expect(held).rejects.toThrow('answer first');
+  await expect(held).rejects.toThrow(`answer first: ${open?.requestId} (of call ${open?.callId})`);
   expect((await session.pending()).map(({ requestId }) => requestId)).toEqual([open?.requestId]);
 });
 

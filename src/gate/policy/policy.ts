@@ -7,7 +7,7 @@ import type {
   PolicyRequest,
 } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, messageOf, policyOutcome } from '../../contracts/index.ts';
-import { faultOfObligations, isAbsentOr, isSeconds } from '../questions/index.ts';
+import { APPROVER_MEMBERS, faultOfObligations, isAbsentOr, isSeconds } from '../questions/index.ts';
 import { asUnanswered, isUnanswered } from './denial.ts';
 
 /** A decision that was checked: its outcome is one of the three. */
@@ -97,6 +97,7 @@ function checkDecision(value: unknown): CheckedDecision {
   for (const name of members) {
     const said = value[name];
     if (said !== undefined) given[name] = typeof said === 'object' ? copyJson(said, name) : said;
+    if (name === 'approvers' && isObject(said)) given[name] = withHidden(given[name] as object, said);
   }
   const outcome = policyOutcome(given.outcome);
   if (!outcome) return denied(`The policy gave an unknown outcome: ${cut(String(JSON.stringify(given.outcome)))}.`);
@@ -107,6 +108,15 @@ function checkDecision(value: unknown): CheckedDecision {
   if (fault !== undefined) return malformed(fault);
   for (const word of words) if (!isAbsentOr('string', decision[word])) delete decision[word];
   return isUnanswered(value as PolicyDecision) ? asUnanswered(decision) : decision;
+}
+
+/** Each member is read by its name here, too: one that is not listed obliges like any other. */
+function withHidden(copy: object, said: Record<string, unknown>): object {
+  const whole: Record<string, unknown> = { ...copy };
+  for (const name of APPROVER_MEMBERS) {
+    if (!(name in whole) && said[name] !== undefined) whole[name] = copyJson(said[name], `approvers.${name}`);
+  }
+  return whole;
 }
 
 const words = ['reason', 'hint', 'ruleId'] as const;

@@ -22,6 +22,7 @@ export {
 } from './approvers.ts';
 export type { Obligations } from './obligations.ts';
 export {
+  APPROVER_MEMBERS,
   bothObligations,
   faultOfObligations,
   isAbsentOr,

@@ -35,7 +35,8 @@ export function withPresentNames(
 /** Those that mean something where a person is asked, and nowhere else. */
 export const OBLIGATIONS_OF_ASKS = ['approvers', 'expiresIn'] as const;
 
-const APPROVER_MEMBERS: ReadonlySet<string> = new Set(['roles', 'notRequester', 'quorum', 'also']);
+/** Of a rule for those who answer. */
+export const APPROVER_MEMBERS: ReadonlySet<string> = new Set(['roles', 'notRequester', 'quorum', 'also']);
 
 export type Obligations = Pick<PolicyDecision, 'approvers' | 'expiresIn' | 'redact'>;
 

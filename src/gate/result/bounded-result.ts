@@ -1,5 +1,6 @@
 import { newId } from '../../base/index.ts';
 import type { ArtifactAccess, ToolResult } from '../../contracts/index.ts';
+import type { CapOptions } from './cap-result.ts';
 import { capResult } from './cap-result.ts';
 
 // Who says how large a result may be, and where the whole of a larger one goes. Hosts, the runtime and executors of
@@ -21,19 +22,19 @@ export type ResultArtifacts = Pick<ArtifactAccess, 'save'>;
 
 /**
  * A result as large as a model is given it. The whole is kept by `spill`; without it, in the session's `artifacts` where
- * there are any at hand; else it is dropped. Gives a promise only where something is kept; once `signal` fires, that is
- * not waited for any longer.
+ * there are any at hand; else it is dropped. Gives a promise only where something is kept; once the signal fires, that
+ * is not waited for any longer.
  */
 export function boundedResult(
   { maxResultBytes: maxBytes, spill }: ResultBounds,
   callId: string | undefined,
   result: ToolResult,
   artifacts?: () => ResultArtifacts,
-  signal?: AbortSignal,
+  beside: Pick<CapOptions, 'signal' | 'note'> = {},
 ): ToolResult | Promise<ToolResult> {
   // Artifacts are of one session; `spill` keeps the results of all, whose executors number their calls as they like.
-  if (spill) return capResult(result, { callId: namedForAll(callId), maxBytes, spill, signal });
-  return capResult(result, { callId, maxBytes, spill: artifacts && intoArtifacts(artifacts), signal });
+  if (spill) return capResult(result, { ...beside, callId: namedForAll(callId), maxBytes, spill });
+  return capResult(result, { ...beside, callId, maxBytes, spill: artifacts && intoArtifacts(artifacts) });
 }
 
 /** A part of a file's name that no other result has: what of an id no file's name should have is left out. */

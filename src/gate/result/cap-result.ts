@@ -18,6 +18,8 @@ export interface CapOptions extends CapLimit {
   spill?: ((name: string, body: string | Uint8Array) => Promise<string>) | undefined;
   /** Names what is kept: `result-<callId>.json`. */
   callId?: string | undefined;
+  /** Said behind the result, whatever is cut of it; counted with it. */
+  note?: string | undefined;
   /** Fires when nobody waits for what is kept any more: of what is not by then the result says so. */
   signal?: AbortSignal | undefined;
 }
@@ -30,21 +32,37 @@ export interface CapOptions extends CapLimit {
  * kept; a `spill` that fails, or has not kept it within 30 s or before the signal fires, counts as none: the call has run,
  * and its result waits.
  */
-export function capResult(result: ToolResult, options: CapOptions = {}): ToolResult | Promise<ToolResult> {
-  const plan = planOf(result, options.maxBytes ?? MAX_RESULT_BYTES);
-  if (!plan) return result;
-  if (!options.spill) return cut(plan, new Map());
-  return spillAll(plan, options).then((kept) => cut(plan, kept, options.signal?.aborted ? ABORTED : DROPPED));
+export function capResult(given: ToolResult, options: CapOptions = {}): ToolResult | Promise<ToolResult> {
+  const result = withShortWord(given);
+  const { note, maxBytes = MAX_RESULT_BYTES } = options;
+  const noted = (whole: ToolResult) =>
+    note === undefined ? whole : { ...whole, content: [...whole.content, textPart(note)] };
+  const plan = planOf(result, note === undefined ? maxBytes : maxBytes - jsonBytes(textPart(note)) - 1);
+  if (!plan) return noted(result);
+  if (!options.spill) return noted(cut(plan, new Map()));
+  return spillAll(plan, options).then((kept) => noted(cut(plan, kept, options.signal?.aborted ? ABORTED : DROPPED)));
 }
 
 const DROPPED = 'the rest was dropped';
 const ABORTED = 'the rest was dropped, since the run was aborted while it was being kept';
 
 /** The same without a place to keep anything. */
-export function capSync(result: ToolResult, options: CapLimit): ToolResult {
+export function capSync(given: ToolResult, options: CapLimit): ToolResult {
+  const result = withShortWord(given);
   const plan = planOf(result, options.maxBytes ?? MAX_RESULT_BYTES);
   return plan ? cut(plan, new Map()) : result;
 }
+
+/** Characters of a word that says what something is: the name of an error, a media type. */
+const MAX_WORD = 200;
+
+function withShortWord(result: ToolResult): ToolResult {
+  const { errorType } = result;
+  if (errorType === undefined || errorType.length <= MAX_WORD) return result;
+  return { ...result, errorType: shortened(errorType) };
+}
+
+const shortened = (word: string): string => (word.length > MAX_WORD ? `${word.slice(0, MAX_WORD)}…` : word);
 
 /** A text alone as large as a model is given it; `rest` says where the whole is. */
 export function capText(text: string, maxBytes = MAX_RESULT_BYTES, rest = DROPPED): string {
@@ -73,7 +91,7 @@ function planOf(result: ToolResult, maxBytes: number): Plan | undefined {
   const { content, structuredContent, display } = result;
   const structuredBytes = jsonBytes(structuredContent);
   // The structured form and its text are one value said twice.
-  const bytes = Math.max(jsonBytes(content), structuredBytes, jsonBytes(display));
+  const bytes = Math.max(jsonBytes(content), structuredBytes, jsonBytes(display), jsonBytes(result._meta));
   if (bytes <= maxBytes) return undefined;
   const large = new Set<ContentPart>();
   let room = maxBytes / 2;
@@ -142,7 +160,8 @@ function cut(plan: Plan, kept: Kept, dropped: string = DROPPED): ToolResult {
     const notice = `[display of ${displayBytes} bytes left out]`;
     capped.display = displayBytes <= maxBytes ? display : [{ type: 'text', text: notice }];
   }
-  return { ...capped, _meta: { ...result._meta, truncated: { bytes, artifacts: [...kept.values()] } } };
+  const meta = jsonBytes(result._meta) <= maxBytes ? result._meta : {};
+  return { ...capped, _meta: { ...meta, truncated: { bytes, artifacts: [...kept.values()] } } };
 }
 
 function cutText(
@@ -161,7 +180,7 @@ function cutText(
 
 function standIn(part: ContentPart, name: string | undefined): ContentPart {
   const fate = name === undefined ? 'too large, dropped' : `kept as artifact "${name}"`;
-  const what = isAttachment(part) ? (part.mimeType ?? part.type) : part.type;
+  const what = shortened(isAttachment(part) ? (part.mimeType ?? part.type) : part.type);
   const notice = `[${what}, ${Buffer.byteLength(bodyOf(part))} bytes: ${fate}]`;
   return { type: 'text', text: notice, _meta: { standIn: true } };
 }
@@ -180,5 +199,5 @@ function bodyOf(part: ContentPart): string | Uint8Array {
 
 function extensionOf(part: ContentPart): string {
   const fallback = isAttachment(part) && part.data === undefined ? 'txt' : 'bin';
-  return /\/([a-z0-9]+)$/.exec(isAttachment(part) ? (part.mimeType ?? '') : '')?.[1] ?? fallback;
+  return /\/([a-z0-9]{1,20})$/.exec(isAttachment(part) ? (part.mimeType ?? '') : '')?.[1] ?? fallback;
 }

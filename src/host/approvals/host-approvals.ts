@@ -22,7 +22,7 @@ import { held } from '../terms/index.ts';
 import { ApprovalLookout } from './approval-lookout.ts';
 import { approvalCursor, byAge, isBefore, order, startOf, wasShown } from './approval-pages.ts';
 import type { Approvals } from './approvals.ts';
-import { lookInto, placesOf, wasDeleted, withoutSubagents } from './open-places.ts';
+import { leftOut, lookInto, placesOf, wasDeleted, withoutSubagents } from './open-places.ts';
 import type {
   ApprovalFilter,
   ApprovalHost,
@@ -62,7 +62,7 @@ export class HostApprovals implements Approvals, Holder {
     const found: OpenApproval[] = [];
     while (places.length > 0 && found.length < limit) {
       const some = places.splice(0, Math.min(AT_ONCE, limit - found.length));
-      const asked = await Promise.all(some.map((place) => this.#openAt(place)));
+      const asked = await Promise.all(some.map((place) => this.#listedAt(place, sessionId)));
       for (const [index, place] of some.entries()) {
         for (const one of asked[index] ?? []) {
           if (matches(one, filter) && !(after && wasShown(one, place, after))) found.push(one);
@@ -73,6 +73,17 @@ export class HostApprovals implements Approvals, Holder {
       return found.sort((a, b) => a.request.requestedAt.localeCompare(b.request.requestedAt));
     }
     return found.slice(0, limit);
+  }
+
+  /** One that cannot be read hides no other; whoever asks for it alone is told. */
+  async #listedAt(place: WaitingSession, wanted: string | undefined): Promise<OpenApproval[] | undefined> {
+    if (wanted !== undefined) return this.#openAt(place);
+    try {
+      return await this.#openAt(place);
+    } catch (error) {
+      this.#host.warn(leftOut(place), error);
+      return undefined;
+    }
   }
 
   /** What is open in one session, oldest first. */

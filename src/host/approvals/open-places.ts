@@ -2,7 +2,7 @@ import { CoxswainError, callIdOf, isCoxswainError } from '../../contracts/index.
 import type { HostedSession } from '../hosted/index.ts';
 import type { ApprovalHost, ApprovalPlace, SessionPlace, WaitingSession } from './open-sessions.ts';
 
-type Places = Pick<ApprovalHost, 'openSessions' | 'borrow'>;
+type Places = Pick<ApprovalHost, 'openSessions' | 'borrow' | 'warn'>;
 
 /** Sessions that are looked into for a question of which no index says where it is. */
 const MAX_LOOKED_INTO = 64;
@@ -22,6 +22,24 @@ export async function lookInto<T>(
   }
 }
 
+/** The same among others: one that cannot be looked into is told of, and does not keep the others from being found. */
+export async function lookPast<T>(
+  host: Pick<ApprovalHost, 'borrow' | 'warn'>,
+  place: SessionPlace,
+  look: (session: HostedSession) => Promise<T>,
+): Promise<{ found: T | undefined } | undefined> {
+  try {
+    return { found: await lookInto(host, place, look) };
+  } catch (error) {
+    host.warn(leftOut(place), error);
+    return undefined;
+  }
+}
+
+/** What is told of a session that cannot be read. */
+export const leftOut = ({ userId, sessionId }: SessionPlace): string =>
+  `session ${sessionId} of ${userId} cannot be looked into: what is open in it is left out`;
+
 /** Ids of the sessions of sub-agents that are open below one. */
 async function sessionsBelow({ subagents }: HostedSession): Promise<string[]> {
   const ids: string[] = [];
@@ -33,17 +51,24 @@ export function wasDeleted(error: unknown): boolean {
   return isCoxswainError(error) && error.code === 'E_SESSION_NOT_FOUND';
 }
 
-/** Those that no session among them has called: what is open inside of a sub-agent is open in its caller's session. */
+/**
+ * Those that no session among them has called: what is open inside of a sub-agent is open in its caller's session. Where
+ * that cannot be read, those that it may have called are left out with it.
+ */
 export async function withoutSubagents<T extends SessionPlace>(host: Places, sessions: readonly T[]): Promise<T[]> {
   const byName = byAgentName(sessions);
   const below = new Set<string>();
-  const asked = new Set<SessionPlace>();
+  const asked = new Map<SessionPlace, boolean>();
   for (const one of sessions) {
     for (const caller of callersOf(one, byName)) {
-      if (asked.has(caller)) continue;
-      asked.add(caller);
-      const ids = await lookInto(host, caller, sessionsBelow);
-      for (const id of ids ?? []) below.add(nameOf(one.userId, id));
+      let isRead = asked.get(caller);
+      if (isRead === undefined) {
+        const looked = await lookPast(host, caller, sessionsBelow);
+        isRead = looked !== undefined;
+        asked.set(caller, isRead);
+        for (const id of looked?.found ?? []) below.add(nameOf(one.userId, id));
+      }
+      if (!isRead) below.add(nameOf(one.userId, one.sessionId));
     }
   }
   return sessions.filter(({ userId, sessionId }) => !below.has(nameOf(userId, sessionId)));

@@ -1,5 +1,5 @@
 import { goOn, isUnfinished } from '../hosted/index.ts';
-import { lookInto, withoutSubagents } from './open-places.ts';
+import { lookInto, lookPast, withoutSubagents } from './open-places.ts';
 import type { ApprovalHost, SessionPlace } from './open-sessions.ts';
 
 /** Sessions that are gone on with at a time. */
@@ -25,7 +25,8 @@ export async function findUnfinished(host: ApprovalHost): Promise<SessionPlace[]
     const place = { agent, userId, sessionId };
     const name = nameOf(place);
     if (running.has(name) || found.has(name)) continue;
-    if (await lookInto(host, place, (session) => isUnfinished(session))) found.set(name, place);
+    const looked = await lookPast(host, place, (session) => isUnfinished(session));
+    if (looked?.found) found.set(name, place);
   }
   return [...found.values()];
 }

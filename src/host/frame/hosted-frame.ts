@@ -15,6 +15,7 @@ import type {
   TurnTerms,
 } from '../../contracts/index.ts';
 import { asksNobody } from '../../contracts/index.ts';
+import type { CapOptions } from '../../gate/index.ts';
 import { boundedResult, excludedBy, frozenPrincipal } from '../../gate/index.ts';
 import type { LazyMap } from '../../session/index.ts';
 import { isPipeable, lendsArtifacts, resultArtifacts } from '../../session/index.ts';
@@ -149,12 +150,16 @@ export class HostedFrame implements JudgeOptions {
   }
   /**
    * A result as large as a model is given it, whoever made it: all results that this host lets into the session, which may
-   * lend its artifacts. Once `signal` fires, nobody waits for what is kept of it.
+   * lend its artifacts. Once the signal fires, nobody waits for what is kept of it.
    */
-  bounded(callId: string | undefined, result: ToolResult, signal?: AbortSignal): ToolResult | Promise<ToolResult> {
+  bounded(
+    callId: string | undefined,
+    result: ToolResult,
+    beside: Pick<CapOptions, 'signal' | 'note'> = {},
+  ): ToolResult | Promise<ToolResult> {
     const inner = this.#inner;
     const artifacts = callId !== undefined && lendsArtifacts(inner) ? inner[resultArtifacts](callId) : undefined;
-    return boundedResult(this.options, callId, result, artifacts && (() => artifacts), signal);
+    return boundedResult(this.options, callId, result, artifacts && (() => artifacts), beside);
   }
 
   get approvers(): ApproverRule | undefined {
@@ -316,8 +321,8 @@ export class HostedFrame implements JudgeOptions {
   }
 
   get #scope(): RememberedFor {
-    const { userId, rootAgent: agent, root: sessionId } = this.#place;
-    return { userId, agent, sessionId };
+    const { userId, rootAgent: agent, root: sessionId, ephemeral } = this.#place;
+    return { userId, agent, sessionId, ephemeral };
   }
 
   /** The base, what is remembered and the mode, in one. */

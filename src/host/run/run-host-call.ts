@@ -24,7 +24,7 @@ import type { RunStep } from '../questions/index.ts';
 import { resultInput } from '../questions/index.ts';
 import { DEFAULT_TOOL_TIMEOUT_MS } from '../terms/index.ts';
 import type { HostCall, HostTool, RunToolOptions } from '../tools/index.ts';
-import { runHostTool, validatorOf } from '../tools/index.ts';
+import { runHostTool, undeclaredCalls, validatorOf } from '../tools/index.ts';
 import type { AskingRun } from './ask-in-run.ts';
 import { askInRun } from './ask-in-run.ts';
 import { isUnrecorded, recordStart } from './call-starts.ts';
@@ -77,7 +77,7 @@ export async function runHostCall(
   const offers = (name: string) => scope.offers(name);
   const running = runTailCalls(outcome.result, { call, request, frame, options, signal, offers, begins });
   const tail = running instanceof Promise ? await running : running;
-  const result = tail.decisions ? await frame.bounded(callId, tail.result, signal) : tail.result;
+  const result = tail.decisions ? await frame.bounded(callId, tail.result, { signal }) : tail.result;
   frame.judge.settled(callId);
   // Of a handler that an abort has cut off nothing is known; one that had ended has its result.
   if (scope.signal.aborted && !hasEnded) return undefined;
@@ -100,7 +100,7 @@ function toolOptions(scope: AskingRun, request: ReportedRequest, ended: (callId:
     hooks: options.hooks,
     hookTimeoutMs: options.hookTimeoutMs,
     timeoutMs: options.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
-    bounded: (callId, result, signal) => frame.bounded(callId, result, signal),
+    bounded: (callId, result, beside) => frame.bounded(callId, result, beside),
     ended,
     warn,
     progress: (update: ToolUpdate) => showProgress(scope, request, update),
@@ -165,7 +165,7 @@ export function runTailCalls(result: ToolResult, scope: TailScope): TailOutcome 
   if (!tailCalls || tailCalls.length === 0) return { result: rest };
   const { tool, descriptor } = scope.call.hostTool;
   if (tool.makesTailCalls !== true) {
-    const text = `[the calls in this result did not run: ${descriptor.name} is not declared with makesTailCalls]`;
+    const text = undeclaredCalls(descriptor.name);
     return { result: { ...rest, content: [...rest.content, { type: 'text', text }] } };
   }
   return runEach(tailCalls, rest, scope);

@@ -8,6 +8,8 @@ export interface RememberedFor {
   /** The agent that the session was opened with: another one's sessions are others, whatever their ids. */
   agent: string;
   sessionId: string;
+  /** Kept nowhere: another one than the session of this id that is in the store. */
+  ephemeral?: boolean | undefined;
 }
 
 /** The same lists as long as nothing is added or forgotten. */
@@ -74,7 +76,8 @@ export async function firstOf(session: AgentSession): Promise<string | undefined
   return undefined;
 }
 
-const keyOf = ({ userId, agent, sessionId }: RememberedFor): string => JSON.stringify([userId, agent, sessionId]);
+const keyOf = ({ userId, agent, sessionId, ephemeral = false }: RememberedFor): string =>
+  JSON.stringify([userId, agent, sessionId, ephemeral]);
 
 /** A yes to a tool that is another now takes the place of the yes to what it was. */
 function withRule(rules: readonly PolicyRule[] = [], rule: PolicyRule): readonly PolicyRule[] {

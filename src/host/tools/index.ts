@@ -8,4 +8,4 @@ export { Suspended, subagentOf, subagentTool } from './subagent-tool.ts';
 export type { HostTool } from './tool-registry.ts';
 export { HostToolRegistry } from './tool-registry.ts';
 export type { HostCall, RunToolOptions, ToolOutcome } from './tool-runner.ts';
-export { runHostTool, supports } from './tool-runner.ts';
+export { runHostTool, supports, undeclaredCalls } from './tool-runner.ts';

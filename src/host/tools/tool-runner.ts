@@ -48,7 +48,11 @@ export interface RunToolOptions {
   hookTimeoutMs: number | undefined;
   timeoutMs: number;
   /** A result as large as a model is given it. */
-  bounded(callId: string, result: ToolResult, signal: AbortSignal): ToolResult | Promise<ToolResult>;
+  bounded(
+    callId: string,
+    result: ToolResult,
+    beside: { signal: AbortSignal; note?: string | undefined },
+  ): ToolResult | Promise<ToolResult>;
   /** Told when a handler has ended by itself: an abort ends nothing of it any more. */
   ended?(callId: string): void;
   progress(update: ToolUpdate): void;
@@ -110,7 +114,10 @@ export async function runHostTool(call: HostCall, options: RunToolOptions, signa
     default:
       return unreachable(end, 'the end of a call');
   }
-  const bounding = options.bounded(call.callId, result, signal);
+  // Counted within the bound of the result: who says nothing of such calls makes none.
+  const { tailCalls = [], ...rest } = result;
+  const note = tailCalls.length > 0 && tool.makesTailCalls !== true ? undeclaredCalls(descriptor.name) : undefined;
+  const bounding = options.bounded(call.callId, note === undefined ? result : rest, { signal, note });
   const bounded = bounding instanceof Promise ? await bounding : bounding;
   return { kind: 'result', result: bounded, interim: longRunning && !bounded.isError };
 }
@@ -124,6 +131,10 @@ function checkedQuestion(given: RunQuestion): RunQuestion {
   const what = isForm ? 'message is no text' : 'requestedSchema is no JSON Schema object';
   throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `elicit: ${what}`);
 }
+
+/** What a result says whose tool has passed on calls without a word of its author on that. */
+export const undeclaredCalls = (tool: string): string =>
+  `[the calls in this result did not run: ${tool} is not declared with makesTailCalls]`;
 
 /** The host's hooks behind a handler. One that was too slow is no error that they are asked about. */
 function hooksBehind(call: HostCall, options: RunToolOptions, signal: AbortSignal): HooksBehind {

@@ -27,7 +27,9 @@ export function boundedAnswer(
   signal?: AbortSignal,
 ): BoundedAnswer | Promise<BoundedAnswer> {
   const artifactDelta = keptBefore(engine.services, callId, result);
-  const bounded = boundedResult(engine, callId, result, () => engine.services.artifacts(artifactDelta), signal);
+  const bounded = boundedResult(engine, callId, result, () => engine.services.artifacts(artifactDelta), {
+    signal,
+  });
   if (!(bounded instanceof Promise)) return { result: bounded, artifactDelta };
   return bounded.then((kept) => ({ result: kept, artifactDelta }));
 }

@@ -157,6 +157,9 @@ function findRequest(fold: Fold, requestId: string): Found {
   return { call, ask, policyAsk: false };
 }
 
+/** What stands in the id of an event as it is, and cannot be taken for a digest of somebody else. */
+const plainVoter = /^(?![0-9a-f]{64}$)[!-~]{1,64}$/;
+
 function elicitationEvent(found: Found, requestId: string, answer: HostAnswer, origin: AnswerOrigin): StoredEvent {
   const stored = storedAnswer(requestId, answer, found.ask?.kind);
   const { call } = found;
@@ -164,7 +167,8 @@ function elicitationEvent(found: Found, requestId: string, answer: HostAnswer, o
   if (previous) throw closed(requestId, previous.action);
   // One person's vote on one thing: of another preview or other arguments it is another.
   const { by = '', onBehalfOf, digest = '', args } = stored;
-  const who = onBehalfOf === undefined ? by : canonicalJson([by, onBehalfOf]);
+  const isPlain = onBehalfOf === undefined && plainVoter.test(by);
+  const who = isPlain ? by : hash('sha256', canonicalJson([by, onBehalfOf ?? null]));
   const voter = stored.quorum ? `:${who}:${hash('sha256', canonicalJson([digest, args ?? null])).slice(0, 16)}` : '';
   return createEvent({
     ...placeOf(call, origin),

@@ -199,6 +199,12 @@ function credentialOf(
   return call && ask && givenCredential(ask, call.name, response);
 }
 
+/** What an open call is answered by, and the call where that is another id. */
+function askedAs({ id, asks, questions = [] }: CallState): string {
+  const requestId = asks.findLast(({ answer }) => !answer)?.requestId ?? questions.at(-1)?.requestId ?? id;
+  return requestId === id ? id : `${requestId} (of call ${id})`;
+}
+
 /** Words begin a turn, or join the one that waits, where that goes on with calls which are kept for it. */
 function takeMessage(
   invocation: OpenRun,
@@ -210,7 +216,7 @@ function takeMessage(
   const open = [...fold.open.values()].filter((call) => !answered.has(call.id) && !call.longRunning && !kept.has(call));
   const policy = invocation.options.whilePending ?? 'cancel';
   if (open.length > 0 && policy === 'hold') {
-    const ids = open.map((call) => call.id).join(', ');
+    const ids = open.map(askedAs).join(', ');
     throw new CoxswainError('FAILED_PRECONDITION', 'E_INPUT_REQUIRED', `answer first: ${ids}; or abort the turn`);
   }
   const events = policy === 'proceed' ? [] : invocation.settle(open, 'a new message came');

@@ -126,21 +126,21 @@ export class Hub {
   }
 
   /** Opens a session, or joins it where it is open; the caller holds it from now on. */
-  async hold(agent: string, request: OpenSessionParams, who: Principal): Promise<Channel> {
+  async hold(agent: string, request: OpenSessionParams, who: Principal, forNobody = false): Promise<Channel> {
     const userId = this.served.userOf(who);
     const isFresh = request.sessionId === undefined || request.fork || request.snapshot;
     const key = isFresh ? undefined : keyOf(agent, userId, request.sessionId ?? '');
     const opening = key === undefined ? undefined : this.#channels.get(key);
     const known = await opening;
     // Idle, it has made room for another meanwhile.
-    if (key !== undefined && this.#channels.get(key) !== opening) return this.hold(agent, request, who);
+    if (key !== undefined && this.#channels.get(key) !== opening) return this.hold(agent, request, who, forNobody);
     // Whoever makes one, or opens one that is not stored, is given no other one of that id.
     if (known && (request.ephemeral || request.create) && known.options.ephemeral !== (request.ephemeral === true))
       throw otherKind(known.session.id, known.options.ephemeral);
-    const channel = known ?? (await this.#open(agent, request, who, key));
+    const channel = known ?? (await this.#open(agent, request, who, key, forNobody));
     channel.holders++;
     this.#stay(channel);
-    if (!known) return channel;
+    if (!known || forNobody) return channel;
     try {
       await this.served.join(channel.session, request, who);
     } catch (error) {
@@ -155,7 +155,7 @@ export class Hub {
     const opening = this.find(agent, userId, sessionId);
     const known = await opening;
     if (!known || this.find(agent, userId, sessionId) !== opening)
-      return this.hold(agent, { sessionId }, { id: userId });
+      return this.hold(agent, { sessionId }, { id: userId }, true);
     known.holders++;
     this.#stay(known);
     return known;
@@ -196,10 +196,16 @@ export class Hub {
     return settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   }
 
-  async #open(agent: string, request: OpenSessionParams, who: Principal, key: string | undefined): Promise<Channel> {
+  async #open(
+    agent: string,
+    request: OpenSessionParams,
+    who: Principal,
+    key: string | undefined,
+    forNobody: boolean,
+  ): Promise<Channel> {
     this.assertTaking();
     const userId = this.served.userOf(who);
-    const opening = this.#begin(agent, request, who);
+    const opening = this.#begin(agent, request, who, forNobody);
     if (key !== undefined) {
       this.#channels.set(key, opening);
       opening.catch(() => this.#channels.delete(key));
@@ -210,14 +216,14 @@ export class Hub {
     return channel;
   }
 
-  async #begin(agent: string, request: OpenSessionParams, who: Principal): Promise<Channel> {
+  async #begin(agent: string, request: OpenSessionParams, who: Principal, forNobody: boolean): Promise<Channel> {
     const userId = this.served.userOf(who);
     if (this.sessions.isFull(userId)) await this.#closeIdle(userId);
     this.sessions.take(userId);
     try {
       const ephemeral = request.ephemeral === true;
       if (ephemeral) await this.#assertNotStored(agent, request, who);
-      const session = await this.served.open(agent, request, who);
+      const session = await this.served.open(agent, request, who, forNobody);
       return await Channel.open(session, { agent, userId, ephemeral, counts: this.counts, ...this.options });
     } catch (error) {
       this.sessions.give(userId);

@@ -28,7 +28,7 @@ export function servedHost(
     approvals: servedApprovals(host, warn),
     ready: () => storeAnswers(() => host.sessions()),
     userOf: ({ id }) => id,
-    async open(agent, request, principal) {
+    async open(agent, request, principal, forNobody = false) {
       ceiling.mode(request.permissionMode);
       ceiling.state(request.state);
       if (request.snapshot) {
@@ -37,7 +37,7 @@ export function servedHost(
       }
       const named = request.permissionMode ?? mode;
       const given = named === undefined ? request : { ...request, permissionMode: named };
-      return host.open(agent, { ...given, userId: principal.id, principal });
+      return host.open(agent, { ...given, userId: principal.id, ...(forNobody ? {} : { principal }) });
     },
     async join(session, { permissionMode: named }, principal) {
       ceiling.mode(named);

@@ -44,7 +44,8 @@ export interface Served {
   ready(): Promise<void>;
   /** Whose sessions a principal's are. */
   userOf(who: Principal): string;
-  open(agent: string, request: OpenSessionParams, who: Principal): Promise<AgentSession>;
+  /** @param forNobody it is theirs, and they are not here: whoever its turn was begun for stays who that was */
+  open(agent: string, request: OpenSessionParams, who: Principal, forNobody?: boolean): Promise<AgentSession>;
   /** Somebody joins a session that is open here. @throws CoxswainError `E_CEILING` */
   join(session: AgentSession, request: OpenSessionParams, who: Principal): Promise<void>;
   /** @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED` */
