@@ -319,3 +319,36 @@ test('HTTP-7 a failure that is no refusal says nothing of itself', async () => {
   expect([refused.status, JSON.stringify(refused.body).includes('secret')]).toEqual([403, false]);
   expect(warnings).toHaveLength(1);
 });
+
+describe('ATK2-17 a client that goes away holds no place', () => {
+  const make = (gone: AbortController, when: 'early' | 'late') =>
+    createHttp(lone(), {
+      authenticate: (request) => {
+        if (when === 'early' && request.headers['x-goes']) gone.abort();
+        return byName(request);
+      },
+      limits: { maxConnectionsPerPrincipal: 1 },
+    });
+  const ask = (path: string, init: RequestInit = {}) =>
+    new Request(`http://127.0.0.1${path}`, { ...init, headers: { ...json, ...(init.headers ?? {}) } });
+  const events = { headers: { accept: 'text/event-stream' } };
+
+  test.each([
+    ['early', `${S}/events`],
+    ['late', `${S}/events`],
+    ['late', '/v1/approvals'],
+  ] as const)('%s: as it is being known, or before it has read anything of %s', async (when, path) => {
+    const gone = new AbortController();
+    const handler = make(gone, when);
+    const body = JSON.stringify({ sessionId: 's', create: true });
+    expect((await handler(ask('/v1/agents/bot/sessions', { method: 'POST', body }))).status).toBe(200);
+    const headers = { ...events.headers, 'x-goes': 'yes' };
+    const answer = await handler(ask(path, { headers, signal: gone.signal }));
+    expect(answer.status).toBe(when === 'late' ? 200 : 503);
+    gone.abort();
+    const next = await handler(ask(path, events));
+    expect(next.status).toBe(200);
+    await next.body?.cancel();
+    await handler.close({ deadlineMs: 0 });
+  });
+});

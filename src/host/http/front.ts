@@ -175,6 +175,8 @@ export class HttpFront {
     const caller = new RequestCaller(hub, identity, { authorize, sink });
     const leave = () => caller.end();
     request.signal.addEventListener('abort', leave, { once: true });
+    // A signal tells nobody who comes later.
+    if (request.signal.aborted) leave();
     try {
       return await route.answer({
         hub,
@@ -192,11 +194,15 @@ export class HttpFront {
         },
         deliver: (connection, messages) => this.#connections.deliver(connection, id, messages),
         open: (over, farewell) => {
+          // Its client may go before anybody has read of it, and nothing then says so but the signal.
+          const unread = () => made.leave();
           const gone = (isGone: boolean) => {
+            request.signal.removeEventListener('abort', unread);
             pressure?.release();
             over?.(isGone);
           };
           const made = this.#open(caller, gone, farewell);
+          request.signal.addEventListener('abort', unread, { once: true });
           pressure = new BackPressure(made, hub.options.limits, () => made.reconnect('too slow'));
           made.onDrain(() => pressure?.release());
           body = made;
