@@ -48,6 +48,44 @@ describe('ATK2-01 what somebody has confirmed is that call', () => {
     ]);
     expect(came).toContain('denied: wipe asks for confirmation');
   });
+
+  test('ATK2-01 sibling: nor the same tool again, behind a tool that is called behind it', async () => {
+    const seen: unknown[] = [];
+    const wipe = tool(
+      'wipe',
+      ({ all }, context) => {
+        seen.push([all, context?.confirmation?.confirmed]);
+        if (!context?.confirmation) return context?.requestConfirmation({ hint: 'wipe?' });
+        return {
+          content: [],
+          tailCalls: [
+            { name: 'pass', args: {} },
+            { name: 'wipe', args: { all: true } },
+          ],
+        };
+      },
+      { makesTailCalls: true },
+    );
+    const pass = tool('pass', (_, context) => {
+      seen.push(['pass', context?.confirmation]);
+      return { content: [], tailCalls: [{ name: 'wipe', args: { all: 'too' } }] };
+    });
+    const { host } = hostOf(bot([{ calls: [['wipe', { all: false }]] }, 'done']), {
+      tools: [wipe, pass],
+      policy: policyOf({}),
+    });
+    const session = await host.open('bot');
+    await say(session, 'go');
+    await session.respond((await only(session)).requestId, { kind: 'approve' });
+    await say(session, { kind: 'continue' });
+    expect(seen).toEqual([
+      [false, undefined],
+      [false, true],
+      ['pass', undefined],
+      [true, undefined],
+    ]);
+    await host.close();
+  });
 });
 
 type End = (session: Session, host: AgentHost) => Promise<unknown>;

@@ -309,3 +309,43 @@ describe('ATK2-09 before_tool hooks see what a person has edited, whoever approv
     expect([pay.runs, asked]).toEqual([[{ eur: 5 }], [5]]);
   });
 });
+
+describe('what a person has edited, as the next one sees it', () => {
+  test('ATK2-02 sibling: whoever may not approve an edit does not edit it back either', async () => {
+    const { session, pay } = await small(nobody, { approvers: { roles: ['boss'] } });
+    await session.respond((await only(session)).requestId, { ...edited(900), by: clerk });
+    await say(session, { kind: 'continue' });
+    const { requestId } = await only(session);
+    for (const answer of [edited(5), edited(900), { kind: 'deny' as const }]) {
+      expect(await refusal(session.respond(requestId, { ...answer, by: clerk }))).toMatchObject({
+        code: 'E_NOT_APPROVER',
+      });
+    }
+    await session.respond(requestId, { ...edited(6), by: a });
+    await say(session, { kind: 'continue' });
+    // By the rule for six it is the clerks' again, whom the boss is none of.
+    expect(pay.runs).toEqual([]);
+    expect(await only(session)).toMatchObject({ args: { eur: 6 } });
+  });
+
+  test('ATK2-03 sibling: of two who must agree the second has no more time than the first had', async () => {
+    const { session } = await small({ ...two, expiresIn: 900 }, {}, { ...two, expiresIn: 90 });
+    const { requestId, expiresAt } = await only(session);
+    await session.respond(requestId, { ...edited(700), by: a });
+    await say(session, { kind: 'continue' });
+    expect(await only(session)).toMatchObject({ args: { eur: 700 }, expiresAt });
+  });
+
+  test('ATK2-09 sibling: a hook that breaks on what was edited lets nothing run', async () => {
+    const hooks = {
+      supportedHookPoints: () => ['before_tool'],
+      fire: async (_: string, { args }: { args: { eur: number } }) => {
+        if (args.eur > 5) throw new Error('the limits are away');
+      },
+    } as unknown as NonNullable<Terms['hooks']>;
+    const { session, pay } = await small(forClerks, { hooks, warn: () => {} });
+    await session.respond((await only(session)).requestId, { ...edited(50), by: clerk });
+    expect(endOf(await say(session, { kind: 'continue' })).reason).toBe('completed');
+    expect([pay.runs, await session.pending()]).toEqual([[], []]);
+  });
+});

@@ -104,6 +104,13 @@ describe('sessions over plain HTTP', () => {
       ]);
     });
 
+    test('ATK2-32 sibling: so is the stream of approvals where they may be decided and not watched', async () => {
+      const { front } = await writing(['approvals/watch']);
+      const refused = await fetch(`${front.url}/v1/approvals`, eventStream);
+      expect([refused.status, await refused.json()]).toMatchObject([403, { error: { code: 'E_FORBIDDEN' } }]);
+      expect((await get(front, '/v1/approvals')).status).toBe(200);
+    });
+
     test('a message whose events are wanted is refused before anything is begun, and so are the streams of a chat', async () => {
       const { front, asked } = await writing(['session/attach']);
       const ask = (path: string, body: object) => post(front, path, body, { headers: { accept: 'text/event-stream' } });
