@@ -78,3 +78,33 @@ test('ATT-28 a cached result is for the person whose call had it, whatever other
   expect(read).toEqual(['anna', 'bob']);
   await host.close();
 });
+
+test('ATK2-11 a cached result is for whoever it was for, and as what: not for others whom the same service acts for', async () => {
+  const read: unknown[] = [];
+  const mail = tool(
+    'mail',
+    (_, { principal }) => {
+      read.push([principal.onBehalfOf, principal.roles]);
+      return `mails of ${principal.onBehalfOf}`;
+    },
+    readOnly,
+  );
+  const turns = Array.from({ length: 5 }, () => [{ calls: [['mail', {}] as const] }, 'done']).flat();
+  const { host } = hostOf(bot(turns), { tools: [mail], policy: policyOf({}), hooks: cacheToolResults() });
+  const session = await host.open('bot', { sessionId: 's', create: true });
+  for (const who of [
+    { onBehalfOf: 'anna' },
+    { onBehalfOf: 'kim' },
+    { onBehalfOf: 'anna', roles: ['x', 'y'] },
+    { onBehalfOf: 'anna', roles: ['y', 'x'] },
+    { onBehalfOf: 'anna' },
+  ]) {
+    await say(session, 'read', { principal: { id: 'service', ...who } });
+  }
+  expect(read).toEqual([
+    ['anna', undefined],
+    ['kim', undefined],
+    ['anna', ['x', 'y']],
+  ]);
+  await host.close();
+});

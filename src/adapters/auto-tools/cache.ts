@@ -26,6 +26,9 @@ export interface ToolCacheOptions {
 
 type Asker = Pick<HookContext, 'userId' | 'principal' | 'sessionId'>;
 
+/** Who acts, for whom, and as what: a tool may give each something else. */
+const asker = ({ id, onBehalfOf = id, roles = [] }: Asker['principal']) => [id, onBehalfOf, [...roles].sort()];
+
 interface Entry {
   result: ToolResult;
   at: number;
@@ -64,7 +67,7 @@ export function cacheToolResults(options: ToolCacheOptions = {}): ToolCache {
     cached ? cached.has(name) : annotations?.readOnly === true;
   // The id of a session is unique for its user alone, and what a tool gives may be for whoever asks.
   const keyOf = ({ userId, principal, sessionId }: Asker, name: string, args: unknown) =>
-    canonicalJson([scope === 'session' ? [userId, principal.id, sessionId] : null, name, args]);
+    canonicalJson([scope === 'session' ? [userId, sessionId, ...asker(principal)] : null, name, args]);
   const keyOfCall = ({ tool, args, context }: HookPayloads['before_tool']) => keyOf(context, tool.name, args);
   const lookUp = (key: string): ToolResult | undefined => {
     const entry = kept.get(key);
