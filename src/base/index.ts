@@ -43,7 +43,7 @@ export {
 } from './shape.ts';
 export { isUnlimited, strictestLimits } from './strictest-limits.ts';
 export { isoTime } from './time.ts';
-export { isTimed, MAX_TIMER_MS } from './timer.ts';
+export { isTimed, keepingProcess, MAX_TIMER_MS } from './timer.ts';
 export { ToldOnce } from './told-once.ts';
 export { unreachable } from './unreachable.ts';
 export { untilAborted, untilLate } from './until-aborted.ts';

@@ -5,3 +5,17 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 export function isTimed(limitMs: number): boolean {
   return limitMs > 0 && limitMs <= MAX_TIMER_MS;
 }
+
+// As it is now: whoever replaces the clock later means to hold time, not the process.
+const every = setInterval;
+const stop = clearInterval;
+
+/** What work comes to. Until then the process does not end, also where nothing else keeps it. */
+export async function keepingProcess<T>(work: Promise<T>): Promise<T> {
+  const timer = every(() => {}, MAX_TIMER_MS);
+  try {
+    return await work;
+  } finally {
+    stop(timer);
+  }
+}

@@ -1,4 +1,4 @@
-import { warnWith } from '../base/index.ts';
+import { keepingProcess, warnWith } from '../base/index.ts';
 import type {
   AgentDescriptor,
   AgentSession,
@@ -304,13 +304,18 @@ class Host implements AgentHost, Holder {
   }
 
   async recover(): Promise<Recovery> {
-    const recovery = recoverSessions(this.#approvalHost, await this.unfinished());
-    this.#during(recovery.done);
-    return recovery;
+    const { sessions, done } = recoverSessions(this.#approvalHost, await this.unfinished());
+    this.#during(done);
+    return {
+      sessions,
+      get done() {
+        return keepingProcess(done);
+      },
+    };
   }
 
   async idle(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    while (this.#underWay.size > 0) await keepingProcess(Promise.all(this.#underWay));
   }
 
   [held](): Record<string, number> {

@@ -30,3 +30,34 @@ test('ATK-09 a policy that never says what it excludes is a fault of the turn, n
   `;
   expect(await codeOf(program)).toEqual({ code: 0, out: 'E_POLICY' });
 });
+
+test.each([
+  [
+    'idle() after a decision',
+    `await host.approvals.decide(open.requestId, { kind: 'approve' }, { by: { id: 'local' } });
+    await host.idle();`,
+  ],
+  [
+    'the end of a recovery',
+    `await session.respond(open.requestId, { kind: 'approve' });
+    const { done } = await host.recover();
+    await done;`,
+  ],
+])('ATK2-31 the process does not end while %s is waited for', async (_, wait) => {
+  const program = `
+    import { createHost, defineTool, LlmAgent, run } from './src/index.ts';
+    import { openSqlite } from './src/adapters/stores/sqlite.ts';
+    import { ScriptedModel } from './src/testing/index.ts';
+    // As where another process runs the session: nothing here keeps this one.
+    const execute = () => new Promise((resolve) => setTimeout(resolve, 30, 'ok').unref());
+    const pay = defineTool({ name: 'pay', description: 'Pays.', inputSchema: { type: 'object' }, execute });
+    const agent = new LlmAgent({ name: 'bot', model: new ScriptedModel([{ calls: [['pay', {}]] }, 'done']) });
+    const policy = { evaluate: () => ({ outcome: 'ask' }) };
+    const host = createHost({ app: 'shop', store: openSqlite(':memory:'), agents: [agent], tools: [pay], policy });
+    const session = await host.open('bot', { sessionId: 's', create: true });
+    const { pending: [open] } = await run(session, 'go');
+    ${wait}
+    console.log((await session.standing()).isOver);
+  `;
+  expect(await codeOf(program)).toEqual({ code: 0, out: 'true' });
+});
