@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { project } from '../../src/adapters/adk/index.ts';
 import { exportSession, importSession } from '../../src/adapters/stores/common/maintenance.ts';
+import { headerLine } from '../../src/adapters/stores/common/session-lines.ts';
 import type { SqliteSessionService } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { isCoxswainError } from '../../src/contracts/index.ts';
@@ -20,7 +21,7 @@ describe('files that are no export, or were changed by somebody', () => {
     store = openSqlite(':memory:');
     await store.create(key, { state: { n: 1 }, title: 'T' });
     const turn = event('t1', { author: 'user', actions: { turn: { start: 'bot' } } });
-    await store.append(key, [turn, call('e1', 'c1'), answer('e2', 'c1'), fullEvent('e3'), change('e4', { n: 2 })]);
+    await store.append(key, [turn, call('e1', 'c0'), answer('e2', 'c0'), fullEvent('e3'), change('e4', { n: 2 })]);
     lines = await collect(exportSession(store, key));
   });
   afterEach(() => store.close());
@@ -163,7 +164,7 @@ describe('the lines of an export', () => {
     const live = await LiveSession.open(store, key);
     const lease = await live.lease();
     await live.commit([event('t1', { ...run, author: 'user', actions: { turn: { start: 'bot' } } })], lease.epoch);
-    for (const audited of [call('e1', 'c1'), answer('e2', 'c1'), fullEvent('e3')])
+    for (const audited of [call('e1', 'c0'), answer('e2', 'c0'), fullEvent('e3')])
       await live.commit([audited], lease.epoch);
     await lease.release();
     const lines = await collect(exportSession(store, key));
@@ -228,6 +229,32 @@ describe('the lines of an export', () => {
       expect(await refusal([{ ...header, lastSeq: 1 }, line])).toContain('line 2 has no events');
     const twice = { ...run, seq: 1, events: [own] };
     expect(await refusal([{ ...header, lastSeq: 2 }, twice, twice])).toContain('line 3 has event 1 where 2 belongs');
+  });
+});
+
+describe('ATK2-29 a call that is open under the id of an earlier call could never be answered', () => {
+  test.each<[string, StoredEvent[], boolean]>([
+    ['asked, settled and asked again', [call('e1', 'X'), answer('e2', 'X'), call('e3', 'X')], true],
+    ['asked twice', [call('e1', 'X'), call('e2', 'X')], true],
+    ['settled both times', [call('e1', 'X'), answer('e2', 'X'), call('e3', 'X'), answer('e4', 'X')], false],
+    ['another beside it', [call('e1', 'X'), answer('e2', 'X'), call('e3', 'Y')], false],
+    [
+      'cut by a rewind before',
+      [event('e0'), call('e1', 'X'), event('e2', { actions: { rewound: { through: 1 } } }), call('e3', 'X')],
+      false,
+    ],
+  ])('%s', async (_, events, isRefused) => {
+    const lines = [
+      headerLine({ key, initialState: {}, createdAt: 1, lastSeq: events.length }),
+      ...events.map((one, at) => JSON.stringify({ ...one, seq: at + 1 })),
+    ].map((line, at) => (at === 0 ? line.replace('"version":2', '"version":1') : line));
+    const store = openSqlite(':memory:');
+    const imported = importSession(store, key, lines);
+    if (isRefused) {
+      await expect(imported).rejects.toMatchObject({ code: 'E_BAD_INPUT', message: expect.stringContaining('"X"') });
+      expect(await store.get(key)).toBeUndefined();
+    } else expect(await imported).toMatchObject({ lastSeq: events.length });
+    await store.close();
   });
 });
 

@@ -1,7 +1,7 @@
 import { isEmpty, isObject } from '../../../base/index.ts';
 import { CoxswainError, parseJson } from '../../../contracts/index.ts';
 import type { EventActions, SessionKey, StoredEvent } from '../../../runtime/index.ts';
-import { createActions, faultOfEvent, noEffects, noIds } from '../../../runtime/index.ts';
+import { createActions, effectiveEvents, faultOfEvent, noEffects, noIds } from '../../../runtime/index.ts';
 
 const FORMAT = 'coxswain.session';
 /** Written. Version 1, where each event is a line of its own and says all that it has, is read as well. */
@@ -118,6 +118,12 @@ export class LineReader {
     const { header, events } = this;
     if (!header) throw refuseImport('it is empty');
     if (events.length !== header.lastSeq) throw refuseImport(`it has ${events.length} of ${header.lastSeq} events`);
+    const again = openAgain(events);
+    if (again !== undefined) {
+      throw refuseImport(
+        `call ${JSON.stringify(again)} is open, and an earlier call has the same id: no answer to it could be told from the earlier one's`,
+      );
+    }
     return { header, events };
   }
 
@@ -159,6 +165,21 @@ export class LineReader {
     if (event.seq !== seq) throw refuseImport(`line ${this.#line} has event ${event.seq} where ${seq} belongs`);
     this.events.push(event);
   }
+}
+
+/** The id of a call that is open and has that of an earlier one. */
+function openAgain(events: readonly StoredEvent[]): string | undefined {
+  const asked = new Set<string>();
+  const again = new Set<string>();
+  for (const { content } of effectiveEvents(events)) {
+    for (const part of content?.parts ?? []) {
+      if (part.type === 'function_response') again.delete(part.id);
+      if (part.type !== 'function_call') continue;
+      if (asked.has(part.id)) again.add(part.id);
+      asked.add(part.id);
+    }
+  }
+  return again.values().next().value;
 }
 
 const texts = ['turnId', 'invocationId', 'streamId'] as const;
