@@ -4,6 +4,7 @@ import type {
   CoxswainError,
   Limits,
   Principal,
+  ReportedRequest,
   SessionInput,
   StreamEndEvent,
   TelemetrySpan,
@@ -12,7 +13,7 @@ import type {
 } from '../../contracts/index.ts';
 import { isCoxswainError, messageOf } from '../../contracts/index.ts';
 import type { EventStream, HoldOptions, JoiningOptions } from '../../session/index.ts';
-import { endTurn, joined } from '../../session/index.ts';
+import { endTurn, isPipeable, joined } from '../../session/index.ts';
 import type { CalledStream, CallersStream, Hosted } from '../frame/index.ts';
 import { closedByOthers, onAbort } from '../questions/index.ts';
 import type { Budget, BusyClock, HeldTo } from '../terms/index.ts';
@@ -57,6 +58,8 @@ export class HostedRun implements LoopingRun, CallersStream {
   /** The sub-agents of the session, in this stream. */
   called: CalledStream | undefined;
   #clock: BusyClock | undefined;
+  /** Ids of what an executor that is not believed had open last. */
+  #listed: ReadonlySet<string> | undefined;
   #leave: (() => void) | undefined;
   readonly #bell = new Bell();
   #isOver = false;
@@ -269,6 +272,14 @@ export class HostedRun implements LoopingRun, CallersStream {
   #spend(event: AgentEvent, isBelow = false): void {
     if (event.type === 'usage') this.#budget.see(event, isBelow);
     else if (event.type === 'message' && event.role === 'agent') this.stopIfSpent();
+  }
+
+  /** Of an executor that is not believed, what it asks anew counts as a step: it may report no model call at all. */
+  listed(open: readonly ReportedRequest[]): void {
+    if (isPipeable(this.session.inner)) return;
+    const before = this.#listed;
+    if (open.some(({ requestId }) => !before?.has(requestId))) this.#budget.sawRound();
+    this.#listed = new Set(open.map(({ requestId }) => requestId));
   }
 
   /** Aborts the run where its budget is spent. */

@@ -30,6 +30,8 @@ export interface LoopingRun extends RunScope {
   abortInner(unsent: readonly SessionInput[]): Promise<StreamEndEvent>;
   /** An inner stream has taken these inputs. */
   sent(batch: readonly SessionInput[]): void;
+  /** An inner stream has ended with these open. */
+  listed(open: readonly ReportedRequest[]): void;
   stopIfSpent(): void;
   waitForNews(): Promise<void>;
   resumeClock(): void;
@@ -85,6 +87,7 @@ export async function runToEnd(run: LoopingRun, inputs: SessionInput[]): Promise
     const open = (wasAnswered ? undefined : end?.data.pending) ?? (await run.session.inner.pending());
     if (end) {
       last = end;
+      run.listed(open);
       const others = repeats.took(batch, open);
       if (others) await others;
       run.madeCalls?.begin(open, batch);

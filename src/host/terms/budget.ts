@@ -3,6 +3,9 @@ import { CoxswainError, costOf, notesOf } from '../../contracts/index.ts';
 import { strictestLimits } from '../../session/index.ts';
 import { usageOfSubagent } from './subagent-usage.ts';
 
+/** As of an agent's model calls: how often an executor that is not believed may ask anew in one stream. */
+const MOST_ROUNDS = 500;
+
 /** What a turn may still cost. */
 export class Budget {
   readonly limits: Limits;
@@ -13,6 +16,7 @@ export class Budget {
   /** Of its sub-agents'. */
   #tokensBelow = 0;
   #unpriced: string | undefined;
+  #rounds = 0;
 
   /** @throws CoxswainError `FAILED_PRECONDITION / E_NO_PRICE` for a cap in USD without any price */
   constructor(limits: Limits, prices: PriceTable | undefined, modelsTellCost: boolean) {
@@ -31,6 +35,11 @@ export class Budget {
     const cost = costOf(event, this.#prices);
     if (cost === undefined) this.#unpriced = event.model ?? 'a model without a name';
     else this.#usd += cost;
+  }
+
+  /** An executor that counts no steps of its own, as far as its host knows, has asked for something new. */
+  sawRound(): void {
+    this.#rounds++;
   }
 
   /** Counts what the last turn of a session has cost so far; one that is opened again starts afresh. */
@@ -54,7 +63,11 @@ export class Budget {
 
   /** Why the turn must not go on. */
   exceeded(): CoxswainError | undefined {
-    const { usd } = this.limits;
+    const { usd, steps = MOST_ROUNDS } = this.limits;
+    if (this.#rounds > steps) {
+      const message = `the executor has asked for new calls ${this.#rounds} times in one stream, more than the ${steps} steps of a turn; continue the session to go on`;
+      return new CoxswainError('RESOURCE_EXHAUSTED', 'E_MAX_LLM_CALLS', message);
+    }
     if (usd === undefined) return undefined;
     if (this.#unpriced !== undefined) return noPrice(this.#unpriced);
     if (this.#usd < usd) return undefined;

@@ -67,3 +67,30 @@ test.each(['agent', 'host'] as const)(
     expect(free.runs.length).toBeLessThan(2);
   },
 );
+
+/** An executor that asks for so many calls of a host tool, one after the other, and reports no model call. */
+const askingOn = (calls: number) =>
+  lyingExecutor({
+    calls: Array.from({ length: calls }, (_, n) => ({ id: `c${n}`, name: 'free', args: {}, handledBy: 'host' })),
+    lies: { open: (open) => open.slice(0, 1) },
+  });
+
+test.each<[string, number, number | undefined, number, string]>([
+  ['asks more often than the turn has steps', 8, 5, 5, 'aborted'],
+  ['asks as often as the turn has steps', 5, 5, 5, 'completed'],
+  ['asks more than 500 times where nothing is said', 503, undefined, 500, 'aborted'],
+])('ATK2-30 an executor that %s', async (_, asks, steps, runs, reason) => {
+  const free = notingTool('free', { annotations: { readOnly: true } });
+  const policy = rulePolicy([{ tool: 'free', outcome: 'allow' }]);
+  const limits = steps === undefined ? {} : { limits: { steps } };
+  const host = createHost({
+    app: 'shop',
+    agents: [askingOn(asks)],
+    tools: [free.tool],
+    policy,
+    warn: () => {},
+    ...limits,
+  });
+  const end = await run(await host.open('liar'), 'go');
+  expect([free.runs.length, end.reason]).toEqual([runs, reason]);
+});
