@@ -65,7 +65,7 @@ export class Budget {
   exceeded(): CoxswainError | undefined {
     const { usd, steps = MOST_ROUNDS } = this.limits;
     if (this.#rounds > steps) {
-      const message = `the executor has asked for new calls ${this.#rounds} times in one stream, more than the ${steps} steps of a turn; continue the session to go on`;
+      const message = `the executor has asked for new calls ${this.#rounds} times in one stream, more than the ${steps} steps of a turn; continue the session to resume it`;
       return new CoxswainError('RESOURCE_EXHAUSTED', 'E_MAX_LLM_CALLS', message);
     }
     if (usd === undefined) return undefined;

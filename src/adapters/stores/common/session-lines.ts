@@ -121,7 +121,7 @@ export class LineReader {
     const again = openAgain(events);
     if (again !== undefined) {
       throw refuseImport(
-        `call ${JSON.stringify(again)} is open, and an earlier call has the same id: no answer to it could be told from the earlier one's`,
+        `call ${JSON.stringify(again)} is open, and an earlier call has the same id: an answer to it would count as one to the earlier call`,
       );
     }
     return { header, events };
