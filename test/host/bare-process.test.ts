@@ -53,7 +53,7 @@ test.each([
     const pay = defineTool({ name: 'pay', description: 'Pays.', inputSchema: { type: 'object' }, execute });
     const agent = new LlmAgent({ name: 'bot', model: new ScriptedModel([{ calls: [['pay', {}]] }, 'done']) });
     const policy = { evaluate: () => ({ outcome: 'ask' }) };
-    const host = createHost({ app: 'shop', store: openSqlite(':memory:'), agents: [agent], tools: [pay], policy });
+    const host = createHost({ app: 'shop', store: openSqlite(':memory:'), agents: [agent], tools: [pay], policy, toolTimeoutMs: 0 });
     const session = await host.open('bot', { sessionId: 's', create: true });
     const { pending: [open] } = await run(session, 'go');
     ${wait}
