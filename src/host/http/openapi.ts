@@ -44,7 +44,7 @@ function operationOf(path: string, route: Route): object {
   }));
   const inQuery = route.query.map((name) => ({ name, in: 'query', ...queryParameters[name] }));
   const inHeaders = [
-    ...(route.method === 'POST' ? [header('Idempotency-Key', 'Sent again with the same body, it is done once.')] : []),
+    ...(route.method === 'GET' ? [] : [header('Idempotency-Key', 'Sent again with the same body, it is done once.')]),
     ...(route.query.includes('history')
       ? [header('Last-Event-ID', 'Id of the newest event that the client has.')]
       : []),

@@ -120,10 +120,10 @@ export const routes: Readonly<Record<string, readonly Route[]>> = {
       gives: [200, 'OpenedSession'],
       query: [],
       async answer(exchange) {
-        const { caller, body } = exchange;
+        const { caller, body, key } = exchange;
         const isNew = body.sessionId === undefined && body.fork === undefined;
         const params = { create: isNew, ...body, agent: segment(exchange, 'agent'), attach: false, control: false };
-        const { sessionId, descriptor, cursor } = (await caller.call('session/open', params)) as Record<
+        const { sessionId, descriptor, cursor } = (await caller.callOnce('session/open', params, key)) as Record<
           string,
           unknown
         >;
@@ -144,7 +144,10 @@ export const routes: Readonly<Record<string, readonly Route[]>> = {
       says: 'Deletes a session; one that is not there is no error.',
       gives: [200, 'Nothing'],
       query: [],
-      answer: said('session/delete'),
+      async answer(exchange) {
+        const place = { sessionId: segment(exchange, 'session'), agent: segment(exchange, 'agent') };
+        return jsonAnswer(200, await exchange.caller.callOnce('session/delete', place, exchange.key));
+      },
     },
   ],
   [`${SESSION}/messages`]: [
@@ -251,7 +254,7 @@ export const routes: Readonly<Record<string, readonly Route[]>> = {
       takes: 'Decide',
       gives: [200, 'Settlement'],
       query: [],
-      answer: async ({ caller, body }) => jsonAnswer(200, await caller.call('approvals/decide', body)),
+      answer: async ({ caller, body, key }) => jsonAnswer(200, await caller.callOnce('approvals/decide', body, key)),
     },
   ],
 };

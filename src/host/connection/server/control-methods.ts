@@ -1,5 +1,6 @@
 import type {
   ExecutionOptions,
+  ParamsOf,
   RequestAnswer,
   SessionInput,
   SessionUpdate,
@@ -15,12 +16,12 @@ interface Controlled {
 }
 
 /** Only whoever is in control changes a session; each change is done once for its key. */
-function controlled<P extends Controlled>(
-  act: (channel: Channel, params: P, connection: Caller) => Promise<unknown>,
+function controlled<P extends Controlled, T>(
+  act: (channel: Channel, params: P, connection: Caller) => Promise<T>,
   /** The log tells whether it was done. */
   isInLog = false,
 ) {
-  return (connection: Caller, params: P): Promise<unknown> => {
+  return (connection: Caller, params: P): Promise<T> => {
     const { channel } = connection.held(params.sessionId);
     channel.control.assert(connection.controller, params.fencingToken);
     const { key, fencingToken: _, retry: __, ...body } = params as P & { retry?: unknown };
@@ -30,21 +31,20 @@ function controlled<P extends Controlled>(
       if (asserting) await asserting;
       return act(channel, params, connection);
     };
-    return hub.during(channel.keys.run(key, body, isInLog, change));
+    return hub.during(hub.changeOf(channel, { key, body, isInLog }, change));
   };
 }
 
-export const controlMethods: Handlers<
-  'session/stream' | 'session/respond' | 'session/steer' | 'session/update' | 'session/abort' | 'session/takeControl'
-> = {
-  'session/stream': controlled(async (channel, params, connection) => {
+const stream = controlled(
+  async (channel, params: ParamsOf<'session/stream'>, connection): Promise<{ epoch?: string }> => {
     const { streamId } = params;
     const { hub, principal } = connection;
     const { served } = hub;
     const input = served.input(params.input as SessionInput[], principal);
     const options = served.options((params.options ?? {}) as ExecutionOptions, principal);
-    // Its first copy was accepted by a server that is gone.
-    if (params.retry && opensTurn(input) && (await channel.knows(streamId))) return { streamId, duplicate: true };
+    const mayBeAgain = params.retry === true || params.key !== undefined;
+    // Its first copy was accepted by a server that is gone, or by this one, which has forgotten the key.
+    if (mayBeAgain && opensTurn(input) && (await channel.knows(streamId))) return {};
     const wait = opensTurn(input) ? hub.starts.enter() : undefined;
     if (wait) await wait;
     const results = [input].flat().flatMap((item) => (isResult(item) ? [item.requestId] : []));
@@ -52,8 +52,21 @@ export const controlMethods: Handlers<
     connection.assertCurrent();
     hub.assertTaking();
     await channel.stream(input, { ...options, streamId });
-    return { streamId };
-  }, true),
+    return { epoch: channel.epoch };
+  },
+  true,
+);
+
+export const controlMethods: Handlers<
+  'session/stream' | 'session/respond' | 'session/steer' | 'session/update' | 'session/abort' | 'session/takeControl'
+> = {
+  'session/stream': async (connection, params) => {
+    const { streamId, sessionId } = params;
+    const { channel } = connection.held(sessionId);
+    const { epoch } = await stream(connection, params);
+    // Accepted before the session was opened this time: its events are in the log, and are not shown anew.
+    return epoch === channel.epoch ? { streamId } : { streamId, duplicate: true };
+  },
 
   'session/respond': controlled(async ({ session }, { requestId, answer }, { hub, principal }) => {
     const given = hub.served.answer(answer as RequestAnswer, principal);

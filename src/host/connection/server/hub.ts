@@ -2,7 +2,8 @@ import type { InitializeResult, Principal } from '../../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, PROTOCOL_VERSION } from '../../../contracts/index.ts';
 import type { ServerLimits } from '../protocol/index.ts';
 import { Counts, Quota } from '../protocol/index.ts';
-import { Channel, StartPace } from '../stream/index.ts';
+import type { KeyedChange } from '../stream/index.ts';
+import { Channel, KeyBook, StartPace } from '../stream/index.ts';
 import { RequestControl } from './request-control.ts';
 import type { OpenSessionParams, Served } from './served.ts';
 
@@ -20,6 +21,8 @@ export class Hub {
   readonly sessions: Quota;
   readonly counts = new Counts();
   readonly starts: StartPace;
+  /** Changes that were made, by their keys; a session that is closed meanwhile does not lose its own. */
+  readonly keys: KeyBook;
   /** Requests of plain HTTP, as one of those who may be in control of a session. */
   readonly requestControl = new RequestControl();
   readonly #channels = new Map<string, Promise<Channel>>();
@@ -31,6 +34,7 @@ export class Hub {
   constructor(served: Served, options: HubOptions) {
     this.served = served;
     this.options = options;
+    this.keys = new KeyBook(options.limits);
     this.starts = new StartPace(options.limits.startMs);
     this.connections = new Quota(options.limits.maxConnectionsPerPrincipal, 'connections');
     this.sessions = new Quota(options.limits.maxSessionsPerPrincipal, 'sessions open');
@@ -180,6 +184,16 @@ export class Hub {
     await this.#close(channel);
   }
 
+  /** A change of a session, done once for its key. */
+  changeOf<T>({ session, options }: Channel, change: KeyedChange, act: () => Promise<T>): Promise<T> {
+    return this.keys.run(options.userId, keyOf(options.agent, options.userId, session.id), change, act);
+  }
+
+  /** The session is no more. */
+  forgetKeys(agent: string, userId: string, sessionId: string): void {
+    this.keys.forget(userId, keyOf(agent, userId, sessionId));
+  }
+
   /** Nobody has opened it since it was dropped. @throws CoxswainError `FAILED_PRECONDITION / E_SESSION_BUSY` */
   assertDropped(agent: string, userId: string, sessionId: string): void {
     if (!this.find(agent, userId, sessionId)) return;
@@ -189,6 +203,7 @@ export class Hub {
 
   async close(): Promise<void> {
     await Promise.all((await this.#all()).map((channel) => this.#close(channel)));
+    this.keys.close();
   }
 
   async #all(): Promise<Channel[]> {
@@ -233,8 +248,7 @@ export class Hub {
 
   /** What is said in a session that is not stored would be said to the stored one's clients, too, and be kept nowhere. */
   async #assertNotStored(agent: string, { sessionId, fork }: OpenSessionParams, who: Principal): Promise<void> {
-    const descriptor = this.served.agents.find(({ name }) => name === agent);
-    if (sessionId === undefined || fork || !descriptor?.capabilities.includes('resume')) return;
+    if (sessionId === undefined || fork || !this.#isStored({ agent, ephemeral: false })) return;
     try {
       const stored = await this.served.open(agent, { sessionId }, who);
       await stored[Symbol.asyncDispose]();
@@ -243,6 +257,11 @@ export class Hub {
       throw error;
     }
     throw otherKind(sessionId, false);
+  }
+
+  #isStored({ agent, ephemeral }: { agent: string; ephemeral: boolean }): boolean {
+    const descriptor = this.served.agents.find(({ name }) => name === agent);
+    return !ephemeral && descriptor?.capabilities.includes('resume') === true;
   }
 
   /** Makes room: the session that has been idle for longest is opened again when it is asked for. */
@@ -276,6 +295,7 @@ export class Hub {
     // Closed already.
     if (!this.#channels.delete(keyOf(agent, userId, channel.session.id))) return;
     this.sessions.give(userId);
+    if (!this.#isStored(channel.options)) this.forgetKeys(agent, userId, channel.session.id);
     try {
       await channel.close();
     } catch (error) {

@@ -10,7 +10,7 @@ const unasked: ReadonlySet<string> = new Set<RpcMethod>(['ping', 'session/ack'])
 
 /**
  * What a client asks for, whatever it came over: the params are checked, `authorize` is asked, and it is done if whoever
- * asked may still ask by then. `inTurn` does what has a large answer.
+ * asked may still ask by then. `inTurn` does what has a large answer, `once` what is done once for a key.
  * @throws CoxswainError `E_PROTOCOL`, `E_FORBIDDEN`, what the method refuses
  */
 export function perform(
@@ -19,13 +19,14 @@ export function perform(
   given: unknown,
   authorize: Authorize | undefined,
   inTurn: (act: () => unknown) => unknown = (act) => act(),
+  once: (act: () => unknown) => unknown = (act) => act(),
 ): unknown {
   const run = methodNamed(method);
   if (!run) throw protocolError(`there is no method ${JSON.stringify(method.slice(0, 64))}`, 'UNIMPLEMENTED');
   const checked = checkParams(method as RpcMethod, given);
   const act = () => {
     caller.assertCurrent();
-    return run(caller, checked);
+    return once(() => run(caller, checked));
   };
   const begin = largeAnswers.has(method) ? () => inTurn(act) : act;
   if (!authorize || unasked.has(method)) return begin();

@@ -1,4 +1,4 @@
-import type { Principal } from '../../../contracts/index.ts';
+import type { Principal, RpcMethod } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
 import type { ClaimedPosition } from '../../../session/resume/index.ts';
 import type { Transport } from '../protocol/index.ts';
@@ -85,6 +85,17 @@ export class RequestCaller implements Caller {
   /** @throws CoxswainError what is wrong with the request, or what refuses it */
   async call(method: string, params: object): Promise<unknown> {
     return perform(this, method, params, this.#authorize);
+  }
+
+  /**
+   * The same, done once for a key, whose name is the caller's alone.
+   * @throws CoxswainError `E_IDEMPOTENCY_CONFLICT`, `E_RATE_LIMIT`, and as above
+   */
+  async callOnce(method: RpcMethod, params: object, key: string | undefined): Promise<unknown> {
+    const { hub, principal } = this;
+    const change = { key, body: [method, params], isInLog: false };
+    const once = (act: () => unknown) => hub.keys.run(hub.served.userOf(principal), '', change, async () => act());
+    return perform(this, method, params, this.#authorize, undefined, once);
   }
 
   /** Takes a session up, as `session/attach` does over a connection. */

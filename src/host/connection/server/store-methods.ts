@@ -89,6 +89,7 @@ export const storeMethods: Handlers<
     connection.assertCurrent();
     for (const { name } of hub.served.agents) hub.assertDropped(name, userId, sessionId);
     await sessions.delete(sessionId);
+    for (const { name } of hub.served.agents) hub.forgetKeys(name, userId, sessionId);
     return {};
   },
 };

@@ -12,7 +12,6 @@ import { HostedSession } from '../../hosted/index.ts';
 import type { Counts, ServerLimits } from '../protocol/index.ts';
 import { Ring, wireEvent } from '../protocol/index.ts';
 import { Control } from './control.ts';
-import { IdempotencyKeys } from './idempotency.ts';
 import { LogFollower } from './log-follower.ts';
 
 export interface ChannelOptions {
@@ -36,7 +35,6 @@ export class Channel {
   readonly options: ChannelOptions;
   readonly epoch: string = crypto.randomUUID();
   readonly ring: Ring;
-  readonly keys: IdempotencyKeys;
   readonly control: Control<Channel> = new Control<Channel>(this);
   readonly attachments = new Set<Watcher>();
   /** Connections that hold the session, attached or not. */
@@ -48,12 +46,14 @@ export class Channel {
   #running: Promise<void> | undefined;
   readonly #follower: LogFollower;
   readonly #offsets = new Offsets();
+  /** Streams that the log shows, up to a place in it. */
+  readonly #stored = new Set<string>();
+  #storedTo: string | undefined;
   #leave: (() => void) | undefined;
 
   private constructor(session: AgentSession, options: ChannelOptions) {
     this.session = session;
     this.options = options;
-    this.keys = new IdempotencyKeys(options.limits);
     this.ring = new Ring(options.limits.ringFrames, options.limits.ringBytes);
     this.#follower = new LogFollower(
       session,
@@ -65,7 +65,7 @@ export class Channel {
   static async open(session: AgentSession, options: ChannelOptions): Promise<Channel> {
     const channel = new Channel(session, options);
     try {
-      await channel.#follower.start();
+      await channel.#follower.start((event) => channel.#note(event));
     } catch (error) {
       await session[Symbol.asyncDispose]();
       throw error;
@@ -103,8 +103,14 @@ export class Channel {
 
   /** Whether the log holds something of this stream. */
   async knows(streamId: string): Promise<boolean> {
-    for await (const event of this.session.events()) if (event.streamId === streamId) return true;
-    return false;
+    const after = this.#storedTo;
+    for await (const event of this.session.events(after === undefined ? {} : { after })) this.#note(event);
+    return this.#stored.has(streamId);
+  }
+
+  #note({ streamId, cursor }: AgentEvent): void {
+    this.#stored.add(streamId);
+    this.#storedTo = cursor ?? this.#storedTo;
   }
 
   /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for a cursor of no event of this session */

@@ -54,17 +54,31 @@ export class IdempotencyKeys {
     return result;
   }
 
-  #makeRoom(): void {
+  get size(): number {
+    return this.#known.size;
+  }
+
+  /** Forgets those whose time is over. */
+  sweep(): void {
     for (const [key, known] of this.#known) {
       if (!this.#isOver(known)) break;
       this.#known.delete(key);
     }
-    if (this.#known.size < this.#limits.maxKeys) return;
+  }
+
+  /** Forgets the oldest one that the log tells of; false: there is none. */
+  giveWay(): boolean {
     for (const [key, { isInLog, at }] of this.#known) {
       if (!isInLog || at === undefined) continue;
       this.#known.delete(key);
-      return;
+      return true;
     }
+    return false;
+  }
+
+  #makeRoom(): void {
+    this.sweep();
+    if (this.#known.size < this.#limits.maxKeys || this.giveWay()) return;
     const message = `${this.#known.size} changes of the session are remembered by their keys; continue in a while`;
     throw new CoxswainError('RESOURCE_EXHAUSTED', 'E_RATE_LIMIT', message);
   }

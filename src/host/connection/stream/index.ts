@@ -4,4 +4,6 @@ export { BackPressure } from './back-pressure.ts';
 export { Channel } from './channel.ts';
 export type { Controller } from './control.ts';
 export type { FramePlace, FrameWriter } from './frames.ts';
+export type { KeyedChange } from './key-book.ts';
+export { KeyBook } from './key-book.ts';
 export { StartPace } from './start-pace.ts';

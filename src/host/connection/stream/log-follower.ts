@@ -37,10 +37,12 @@ export class LogFollower {
     this.#fail = fail;
   }
 
-  /** Goes to the end of the log and follows it from there. */
-  async start(): Promise<void> {
+  /** Goes to the end of the log, telling what is there, and follows it from there. */
+  async start(tell: (event: AgentEvent) => void = () => {}): Promise<void> {
     let last = 0;
-    for await (const { cursor, seq } of this.#session.events()) {
+    for await (const event of this.#session.events()) {
+      const { cursor, seq } = event;
+      tell(event);
       this.cursor = cursor ?? this.cursor;
       // A stream would show nothing that is older than its handle.
       last = seq ?? last;
