@@ -50,6 +50,7 @@ describe('a client of a server that sends rubbish', () => {
       network.inject(frame);
       expect((await all(session.stream('go'))).at(-1)).toMatchObject({ reason: 'completed' });
     }
-    expect(network.made).toBe(3);
+    // The first one, and one more for each frame that cannot be read: null, cut-off JSON, a question that is none.
+    expect(network.made).toBe(4);
   });
 });
