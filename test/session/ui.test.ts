@@ -90,6 +90,15 @@ describe('a session as the AI SDK shows it', () => {
     expect(chunks.filter(({ type }) => type === 'file' || type === 'source-url')).toEqual([]);
   });
 
+  test.each(['image/svg+xml', 'text/html', 'application/xhtml+xml', 'text/html;charset=x', 'image/png,<script>'])(
+    'HTTP-25 sibling: a file of type %j, which could run in a page, is told of and not sent',
+    (mimeType) => {
+      const chunks = chunksOf([told('m', [{ type: 'media', mimeType, data: 'AAAA' }]), end()]);
+      expect(chunks.filter(({ type }) => type === 'file')).toEqual([]);
+      expect(chunks).toContainEqual({ type: 'data-media', data: { mediaType: mimeType } });
+    },
+  );
+
   test('HTTP-24 a result of an earlier turn, and one that nobody asked for, end no page', async () => {
     const message = await readByThem(
       chunksOf([event({ type: 'tool_response', requestId: 'old', name: 'pay', content: [text('paid')] }), end()]),

@@ -2,7 +2,6 @@ import { isObject } from '../../base/index.ts';
 import type {
   AgentEvent,
   AgentMessageEvent,
-  ApprovalRequest,
   ContentPart,
   ReportedRequest,
   StreamEndEvent,
@@ -10,7 +9,8 @@ import type {
 } from '../../contracts/index.ts';
 import { notesOf, textOfParts } from '../../contracts/index.ts';
 import { approvalIdOf } from './approval-id.ts';
-import type { UiApproval, UiFinishReason, UiMessageChunk } from './chunk.ts';
+import type { UiMessageChunk } from './chunk.ts';
+import { finish, isWebAddress, shownApproval, shownOutput, shownQuestion, urlOfMedia } from './ui-shown.ts';
 
 export interface UiWriterOptions {
   /** The page has the message of the turn: what comes is added to it. */
@@ -89,7 +89,7 @@ export class UiWriter {
         if (!this.#calls.has(requestId)) return [];
         if (content)
           return [
-            { type: 'tool-output-available', toolCallId: requestId, output: shownValue(content), preliminary: true },
+            { type: 'tool-output-available', toolCallId: requestId, output: shownOutput(content), preliminary: true },
           ];
         if (progress === undefined) return [];
         return [
@@ -206,13 +206,16 @@ export class UiWriter {
   #thing(part: ContentPart, event: AgentMessageEvent): UiMessageChunk[] {
     switch (part.type) {
       case 'media': {
-        const url = part.data === undefined ? part.uri : `data:${part.mimeType};base64,${part.data}`;
-        return url === undefined || !isSafeUrl(url)
-          ? []
-          : [...this.#step(), { type: 'file', url, mediaType: part.mimeType }];
+        const url = urlOfMedia(part);
+        const { mimeType: mediaType } = part;
+        // A page is told that there is something that it cannot open.
+        return [
+          ...this.#step(),
+          url === undefined ? { type: 'data-media', data: { mediaType } } : { type: 'file', url, mediaType },
+        ];
       }
       case 'citation': {
-        if (part.uri === undefined || !isSafeUrl(part.uri)) return [];
+        if (part.uri === undefined || !isWebAddress(part.uri)) return [];
         const sourceId = `${event.id}:${this.#sources++}`;
         return [
           ...this.#step(),
@@ -243,7 +246,7 @@ export class UiWriter {
     // Of a call of another turn: the message of this one does not have it.
     const before = this.#calls.has(requestId) ? [] : [...this.#step(), ...this.#call(requestId, name, {})];
     if (!isError) {
-      const output = structuredContent ?? shownValue(content);
+      const output = structuredContent ?? shownOutput(content);
       return [...before, { type: 'tool-output-available', toolCallId: requestId, output }];
     }
     if (errorType === 'denied') return [...before, { type: 'tool-output-denied', toolCallId: requestId }];
@@ -330,48 +333,4 @@ function ended(part: StreamedPart, isWithdrawn = false): UiMessageChunk[] {
 function toldOf({ threadId, agentId }: AgentMessageEvent): { providerMetadata?: { coxswain: Record<string, string> } } {
   if (threadId === undefined) return {};
   return { providerMetadata: { coxswain: { threadId, ...(agentId === undefined ? {} : { agentId }) } } };
-}
-
-/** A result as a page shows it: text, or parts where there is more. */
-function shownValue(content: readonly ContentPart[]): unknown {
-  return content.every(({ type }) => type === 'text') ? textOfParts(content) : content;
-}
-
-/** What a page may be led to: no script, no file of the reader. */
-function isSafeUrl(url: string): boolean {
-  return /^(https?:|data:(image|audio|video|application|text)\/)/i.test(url) && !/^data:text\/html/i.test(url);
-}
-
-function shownApproval(approval: ApprovalRequest, expiresAt: string | undefined): UiApproval {
-  const { title, reason, preview, requestedBy, approvers } = approval;
-  return {
-    title,
-    preview,
-    requestedBy: requestedBy.id,
-    ...(reason === undefined ? {} : { reason }),
-    ...(approvers ? { approvers } : {}),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
-  };
-}
-
-/** What an agent asks beside approvals: a form, a sign-in. */
-function shownQuestion(question: object): Record<string, unknown> {
-  const { requestId, message, title, requestedSchema, context, expiresAt, kind, elicitation } = question as Record<
-    string,
-    unknown
-  >;
-  const members = { requestId, kind: elicitation ?? kind, message, title, requestedSchema, context, expiresAt };
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
-}
-
-const FINISH: Readonly<Record<string, UiFinishReason>> = {
-  completed: 'stop',
-  failed: 'error',
-  input_required: 'tool-calls',
-  refusal: 'content-filter',
-};
-
-function finish(reason: string, data: StreamEndEvent['data'] = {}): UiMessageChunk {
-  const finishReason = data.truncated ? 'length' : (FINISH[reason] ?? 'other');
-  return { type: 'finish', finishReason, messageMetadata: { reason, ...(data.usage ? { usage: data.usage } : {}) } };
 }
