@@ -122,11 +122,15 @@ describe('what is open across sessions', () => {
     expect((await new HostApprovals(host).list()).map(({ request }) => request.requestId)).toEqual(['c#policy']);
   });
 
-  test('is not that of a session that was deleted meanwhile; another fault is one', async () => {
+  test('is not that of a session that was deleted meanwhile; another fault is told, and hides no other session', async () => {
     const gone = hostOf([place('a'), place('b')], { a: fault('E_SESSION_NOT_FOUND'), b: asksIn('b', {}) });
     expect(await new HostApprovals(gone.host).list()).toHaveLength(1);
-    const lost = hostOf([place('a')], { a: fault('E_STORE') });
-    await expect(new HostApprovals(lost.host).list()).rejects.toThrow('E_STORE');
+    expect(gone.warnings).toEqual([]);
+    const lost = hostOf([place('a'), place('b')], { a: fault('E_STORE'), b: asksIn('b', {}) });
+    const approvals = new HostApprovals(lost.host);
+    expect((await approvals.list()).map(({ request }) => request.sessionId)).toEqual(['b']);
+    expect(lost.warnings).toMatchObject([[expect.stringContaining('session a of'), { code: 'E_STORE' }]]);
+    await expect(approvals.list({ sessionId: 'a' })).rejects.toThrow('E_STORE');
   });
 
   test('inside of a sub-agent is that of its caller', async () => {
