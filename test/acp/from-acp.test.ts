@@ -241,10 +241,10 @@ describe('what it begins without asking', () => {
   });
 });
 
-describe('what it does without a yes, once it has asked', () => {
+describe('what it does without an approval, once it has asked', () => {
   test.each([
-    ['after a no', 'deny', /without a yes/],
-    ['before the answer', 'deny', /without a yes/],
+    ['after a no', 'deny', /without an approval/],
+    ['before the answer', 'deny', /without an approval/],
     ['something else', 'approve', /another call than the one that was allowed/],
     ['another kind', 'approve', /another call than the one that was allowed/],
     ['the same id again', 'approve', /without asking/],

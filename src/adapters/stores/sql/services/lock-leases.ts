@@ -205,19 +205,26 @@ export class LockLeases extends Leases {
   }
 
   async #again(name: string, locked: Locked): Promise<void> {
-    const { rows, on } = await this.#ask(this.#locks.take, [name]);
     let isNewest = false;
-    if (Number(rows[0]?.taken) === 1) {
-      try {
-        const row = await this.engine.transaction('single', () => this.tables.session(locked.key));
-        isNewest = row?.epoch === locked.epoch && row.owner === locked.owner;
-      } finally {
-        if (isNewest) locked.on = on;
-        else await this.#unlock(name);
+    // Looked at before, too: whoever opens a session that nobody runs would be refused while its lock is had for a look.
+    if (await this.#isNewest(locked)) {
+      const { rows, on } = await this.#ask(this.#locks.take, [name]);
+      if (Number(rows[0]?.taken) === 1) {
+        try {
+          isNewest = await this.#isNewest(locked);
+        } finally {
+          if (isNewest) locked.on = on;
+          else await this.#unlock(name);
+        }
       }
     }
     // Somebody runs the session, or has run it since.
     if (!isNewest) this.#taken.delete(name);
+  }
+
+  async #isNewest({ key, owner, epoch }: Locked): Promise<boolean> {
+    const row = await this.engine.transaction('single', () => this.tables.session(key));
+    return row?.epoch === epoch && row.owner === owner;
   }
 
   /** Of one lease: what has been taken for another lease since is that one's. */
