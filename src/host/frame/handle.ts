@@ -79,6 +79,11 @@ export interface CalledAgent {
   readonly isResumable: boolean;
   /** The tool that was called, with a handler that runs the sub-agent. */
   bound(hostTool: HostTool, stream: CallersStream): HostTool;
+  /**
+   * Makes its session, if that can be kept, before the start of its call is stored: a call that was started and has no
+   * session has lost it, and one whose session is empty has done nothing.
+   */
+  make(): Promise<unknown> | undefined;
   /** Its session; undefined before its call was started. */
   session(): Promise<Handle | undefined>;
   /** What is open inside of it, which stands in the place of its call; undefined for nothing. */

@@ -13,6 +13,8 @@ export interface FoundRequest {
 export async function findOpen(session: ControlledSession, requestId: string): Promise<FoundRequest | undefined> {
   const request = await openRequest(session.inner, requestId);
   if (!request) return undefined;
+  // Whether a sub-agent has lost its session, which is asked about, is known when it has been looked for.
+  if (request.started && requestId !== request.callId) await session.subagents?.of(request)?.session();
   const question = await questionOf(session, request);
   const isNamed = request.kind === 'tool' || [request.requestId, question?.requestId].includes(requestId);
   if (!isNamed) return undefined;

@@ -273,7 +273,9 @@ export class RunCalls {
       try {
         if (this.#scope.signal.aborted) return;
         if (begins && !signal.aborted) {
-          if (!(await begins(hasWaited))) return;
+          const making = session.subagents?.of(request)?.make();
+          if (making) await making;
+          if (signal.aborted || !(await begins(hasWaited || making !== undefined))) return;
         } else if (hasWaited && !(await this.#isStillOpen(callId))) {
           // Its turn has ended meanwhile.
           return;

@@ -46,6 +46,10 @@ export class SubagentOfCall implements CalledAgent {
     return { ...hostTool, tool: { ...tool, timeoutMs: tool.timeoutMs ?? 0, execute } };
   }
 
+  make(): Promise<unknown> | undefined {
+    return this.isKept ? this.#work.make(this.agent, this.#request) : undefined;
+  }
+
   async session(): Promise<Handle | undefined> {
     return this.isResumable ? this.#sessions.openIfThere(this.agent, this.#request) : undefined;
   }

@@ -31,6 +31,16 @@ export class SubagentSessions {
     return this.#lost.has(callId);
   }
 
+  /** Its calls end before it begins: they have no sessions to lose. */
+  isTooDeep(agent: Subagent): boolean {
+    return this.#caller.frame.depth >= agent.maxDepth;
+  }
+
+  /** The call has a session again. */
+  begun(callId: string): void {
+    this.#lost.delete(callId);
+  }
+
   /**
    * Opens the session of a call's sub-agent, or makes it where the call begins: one that is gone is not begun anew unasked.
    * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`
@@ -54,20 +64,20 @@ export class SubagentSessions {
     if (isKept && !begins) {
       const known = await this.stored(agent, request);
       if (known) return known;
-      this.#lost.add(callId);
+      if (!this.isTooDeep(agent)) this.#lost.add(callId);
       const message = `the session of agent ${agent.descriptor.name} for call ${callId} is gone`;
       throw new CoxswainError('NOT_FOUND', 'E_SESSION_NOT_FOUND', message);
     }
-    const child = await frame.openSubagent(agent, request, id, true);
-    this.#lost.delete(callId);
-    return child;
+    return frame.openSubagent(agent, request, id, true);
   }
 
-  /** The same; undefined, and a warning, where it cannot be opened. */
+  /** The same; undefined where it is gone, and a warning where it cannot be opened. */
   async openIfThere(agent: Subagent, request: ReportedRequest): Promise<Handle | undefined> {
     try {
       return await this.open(agent, request);
     } catch (error) {
+      // Of a started call somebody is asked about that.
+      if (isNotFound(error)) return undefined;
       this.#caller.frame.warn(`the session of sub-agent ${agent.descriptor.name} cannot be opened`, error);
       return undefined;
     }
@@ -78,7 +88,7 @@ export class SubagentSessions {
     try {
       return await this.#caller.frame.openSubagent(agent, request, this.#caller.id, false);
     } catch (error) {
-      if (isCoxswainError(error) && error.code === 'E_SESSION_NOT_FOUND') return undefined;
+      if (isNotFound(error)) return undefined;
       throw error;
     }
   }
@@ -113,4 +123,8 @@ export class SubagentSessions {
       if (child.status === 'fulfilled') await child.value[Symbol.asyncDispose]();
     }
   }
+}
+
+function isNotFound(error: unknown): boolean {
+  return isCoxswainError(error) && error.code === 'E_SESSION_NOT_FOUND';
 }

@@ -61,6 +61,13 @@ export class SubagentWork {
     return undefined;
   }
 
+  /** Makes the session of a call that begins; undefined where it is too deep to begin. */
+  make(agent: Subagent, request: ReportedRequest): Promise<unknown> | undefined {
+    if (this.#sessions.isTooDeep(agent)) return undefined;
+    // What cannot be made now is tried again where the call runs, whose result says why it could not.
+    return this.#sessions.open(agent, request, true).catch(() => undefined);
+  }
+
   start(agent: Subagent, call: SubagentCall): Promise<ToolResult> {
     const callId = callOf(call.request);
     const work = this.#run(agent, call);
@@ -78,7 +85,7 @@ export class SubagentWork {
     const { request } = call;
     const { frame } = this.#caller;
     const { name, outputSchema } = agent.descriptor;
-    if (frame.depth >= agent.maxDepth) {
+    if (this.#sessions.isTooDeep(agent)) {
       const message = `agent ${name} would be the ${frame.depth + 1}th below one another; ${agent.maxDepth} are allowed`;
       throw new CoxswainError('FAILED_PRECONDITION', 'E_TOO_DEEP', message);
     }
@@ -93,6 +100,7 @@ export class SubagentWork {
       const message = `session ${child.id} was there before agent ${name} was called: nothing of it is taken`;
       throw new CoxswainError('ALREADY_EXISTS', 'E_SESSION_EXISTS', message);
     }
+    this.#sessions.begun(callId);
     while (turn.ended === undefined) {
       turn.asked = [];
       await streamSubagent(child, turn, call, frame.requesterOf(request), this.#events);

@@ -260,12 +260,49 @@ test.each([
     expect([endOf(asked).reason, first.pay.runs.length]).toEqual(['input_required', 1]);
     const [question] = await again.pending();
     expect(question).toMatchObject({ name: 'expert', elicitation: 'rerun_unknown' });
-    await again.respond(String(question?.requestId), { kind });
+    // By a handle that has looked at nothing.
+    await (await second.host.open('boss', { sessionId: 's' })).respond(String(question?.requestId), { kind });
     const events = await say(again, { kind: 'continue' });
     expect([endOf(events).reason, results(events).expert?.split(':')[0]]).toEqual(['completed', end]);
     expect(first.pay.runs).toHaveLength(paid);
   },
 );
+
+test('ATK2-28 sibling: the process dies as the start of a sub-agent is stored: nothing has begun, and nobody is asked', async () => {
+  const store = new InMemorySessionService();
+  const first = team({ boss: [askExpert], expert: [], host: { policy: allowAll() }, store });
+  const append = store.append.bind(store);
+  const [dead, died] = [door(), door()];
+  store.append = async (key, events, options) => {
+    const stored = await append(key, events, options);
+    if (!events.some(({ actions }) => actions.started)) return stored;
+    dead.open();
+    return died.opened.then(() => Promise.reject(new Error('the process is gone')));
+  };
+  const session = await first.host.open('boss', { sessionId: 's', create: true });
+  const running = follow(session, 'what?');
+  await dead.opened;
+
+  const copy = new InMemorySessionService();
+  for (const { id } of await store.list({ app: 'shop', userId: 'local' })) {
+    const key = { app: 'shop', userId: 'local', id };
+    await copy.create(key);
+    const { events = [] } = (await store.get(key)) ?? {};
+    if (events.length > 0)
+      await copy.append(
+        key,
+        events.map((event) => ({ ...event, seq: 0 })),
+      );
+  }
+  const second = team({ boss: ['done'], expert: ['forty-two'], host: { policy: allowAll() }, store: copy });
+  const again = await second.host.open('boss', { sessionId: 's' });
+  expect(await again.pending()).toMatchObject([{ kind: 'tool', name: 'expert', started: true }]);
+  const events = await say(again, { kind: 'continue' });
+  expect([results(events), endOf(events).reason]).toEqual([{ expert: 'forty-two' }, 'completed']);
+  expect(second.expert.requests).toHaveLength(1);
+  died.open();
+  expect(endOf(await running.ended).reason).toBe('failed');
+});
 
 test('ATK2-28 sibling: the session is taken away while the caller is open; an abort makes none anew', async () => {
   const store = new InMemorySessionService();

@@ -38,7 +38,7 @@ export class MortalService extends InMemorySessionService {
     });
   }
 
-  /** A new process over what the last one left behind: stored events and nothing else. */
+  /** A new process over what the last one left behind: its sessions, with their stored events, and nothing else. */
   static async over(
     logs: ReadonlyMap<string, readonly StoredEvent[]>,
     options: ProcessOptions = {},
@@ -54,6 +54,13 @@ export class MortalService extends InMemorySessionService {
 
   get isDead(): boolean {
     return this.#isDead;
+  }
+
+  override async create(...args: Parameters<InMemorySessionService['create']>) {
+    if (this.#isDead) return never();
+    const made = await super.create(...args);
+    if (!this.logs.has(made.key.id)) this.logs.set(made.key.id, []);
+    return made;
   }
 
   override async append(
