@@ -340,6 +340,8 @@ export class Life {
     if (!isBusy) return;
     this.world.note(() => 'a second stream');
     const { value } = await other.stream('me too').next();
+    // Where the first was refused meanwhile, this one has run, and has shown what a handle shows once.
+    if (value) this.#initialized.set(other, true);
     const stillBusy = this.#process.handles.filter((known) => known !== other).some((known) => known.running);
     if (stillBusy) this.world.fault(`a second stream shows ${value?.type}`);
     await other.abort();
