@@ -38,7 +38,11 @@ export async function start({ port = 0, store = 'chat.db' }: { port?: number; st
   app.get('/me', (c) => c.json({ id: getCookie(c, 'person') ?? 'anna' }));
   const close = async () => {
     await handler.close({ deadlineMs: 0 });
+    const closed = once(server, 'close');
     server.close();
+    // A browser holds connections that it has not used yet.
+    if ('closeAllConnections' in server) server.closeAllConnections();
+    await closed;
     await host.close();
   };
   return { url, close };
