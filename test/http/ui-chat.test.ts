@@ -292,7 +292,7 @@ describe('useChat over createHttp', () => {
     expect(pay.runs).toEqual([]);
   });
 
-  test('HTTP-27 a page that goes away ends nothing, unless it is asked for', async () => {
+  test('HTTP-27 a page that goes away ends nothing', async () => {
     const slow = slowTool('slow');
     const { host } = hostOf(bot([{ calls: [['slow', {}]] }, 'Last.']), {
       tools: [slow.tool],
@@ -311,6 +311,32 @@ describe('useChat over createHttp', () => {
     await resumed;
     expect(seen(again.messages).at(-1)?.at(-1)).toBe('text: Last.');
   });
+
+  test.each(['post', 'resume'])(
+    'HTTP-27 sibling: a page that asks for it ends its turn by going away (%s)',
+    async (way) => {
+      const slow = slowTool('slow');
+      const { host } = hostOf(bot([{ calls: [['slow', {}]] }, 'Last.']), {
+        tools: [slow.tool],
+        policy: policyOf({ slow: 'allow' }),
+      });
+      const front = await fronting(host);
+      const query = '?abort-on-disconnect=true';
+      const chat = page(front, way === 'post' ? { query } : {});
+      const sent = chat.sendMessage({ text: 'go' });
+      const { signal } = await slow.started;
+      const gone = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      const leaving = way === 'post' ? chat : page(front, { query });
+      const resumed = way === 'post' ? undefined : leaving.resumeStream();
+      if (way === 'resume') await streaming(leaving);
+      await leaving.stop();
+      await gone;
+      slow.finish('late');
+      await Promise.all([sent, resumed]);
+      const { messages } = (await get(front, '/v1/agents/bot/chat/s')).body as { messages: UIMessage[] };
+      expect(JSON.stringify(messages)).not.toContain('Last.');
+    },
+  );
 });
 
 async function send(front: { url: string }, body: unknown, token = 'anna'): Promise<{ status: number; text: string }> {

@@ -150,6 +150,36 @@ describe('a session as the AI SDK shows it', () => {
     expect(isLeft).toBe(true);
   });
 
+  test('HTTP-24 a question of an agent is told as answered, and one to run again is shown', () => {
+    const asked = { requestId: 'c#0', kind: 'clarification', message: 'Which?', callId: 'c' };
+    const call = event({ type: 'tool_request', requestId: 'c', name: 'pay', args: {}, handledBy: 'agent' });
+    const answered = event({ type: 'elicitation_response', requestId: 'c#0', action: 'accept', content: {} });
+    const chunks = chunksOf([call, event({ type: 'elicitation_request', ...asked }), answered, answered]);
+    expect(chunks.filter(({ type }) => type === 'data-question')).toEqual([
+      { type: 'data-question', id: 'c#0', data: { requestId: 'c#0', kind: 'clarification', message: 'Which?' } },
+      { type: 'data-question', id: 'c#0', data: { requestId: 'c#0', answer: 'accept' } },
+    ]);
+    const pending = [{ ...base, requestId: 'c#rerun', kind: 'rerun_unknown', callId: 'c', message: 'Again?' }];
+    expect(chunksOf([call, end('input_required', { pending })])).toContainEqual(
+      expect.objectContaining({ type: 'data-question', id: 'c#rerun' }),
+    );
+  });
+
+  test('HTTP-26 sibling: a question that is all there is of a turn is in the messages of a reload', () => {
+    const stored = [told('m', [text('x')], { role: 'user', turnId: 'old' }), end('input_required')];
+    const [, message] = toUiMessages(stored, [{ requestId: 'q', turnId: 't', kind: 'elicitation' }]);
+    expect(message?.parts).toMatchObject([{ type: 'step-start' }, { type: 'data-question', id: 'q' }]);
+  });
+
+  test('HTTP-26 sibling: what was taken back is in no messages, at a cost in proportion to the events', () => {
+    const events = Array.from({ length: 20_000 }, (_, at) => [
+      told(`m${at}`, [text(String(at))], { seq: 1 + at * 2, turnId: `t${at}` }),
+      event({ type: 'custom', kind: 'rewound', data: { through: at * 2 }, seq: 2 + at * 2 }),
+    ]).flat();
+    const kept = told('last', [text('kept')], { seq: 50_000, turnId: 'last' });
+    expect(toUiMessages([...events, kept]).map(({ id }) => id)).toEqual(['last']);
+  });
+
   test('HTTP-24 a handler of one’s own: a request is read, its answers are given, the turn goes on in the same message', async () => {
     const pay = notingTool('pay');
     const { host } = hostOf(bot([{ calls: [['pay', {}]] }, 'Paid.']), {

@@ -9,7 +9,7 @@ import type { HttpExchange } from './exchange.ts';
 import { flagIn, given, jsonAnswer, segment } from './exchange.ts';
 import { isOf, newestPlace, watching } from './follow-session.ts';
 import type { UiTurnOptions } from './ui-frames.ts';
-import { farewell, UiStreamFrames, UiTurnFrames } from './ui-frames.ts';
+import { farewell, MAX_HELD_CHARS, UiStreamFrames, UiTurnFrames } from './ui-frames.ts';
 
 /** Events of a session that are read for a page; with more, its pages are read by `GET …/events`. */
 const MAX_EVENTS = 50_000;
@@ -79,7 +79,8 @@ async function turnStream(
   const { channel } = followed;
   const pending = await questionsOf(exchange.caller, channel.session.id);
   const frames = (body: EventBody) => new UiTurnFrames(channel, body, { ...options, pending });
-  return uiAnswer(watching(exchange, followed, {}, { frames, farewell }));
+  const aborts = endsWithPage(exchange) ? channel.streamId : undefined;
+  return uiAnswer(watching(exchange, followed, {}, { frames, farewell, aborts }));
 }
 
 function uiStream(
@@ -90,10 +91,12 @@ function uiStream(
   place = newestPlace(followed.channel),
 ): Response {
   const { channel } = followed;
-  const aborts = (flagIn(exchange, 'abort-on-disconnect') ?? exchange.onDisconnect === 'abort') ? streamId : undefined;
+  const aborts = (endsWithPage(exchange) ?? exchange.onDisconnect === 'abort') ? streamId : undefined;
   const frames = (body: EventBody) => new UiStreamFrames(channel, body, streamId, options);
   return uiAnswer(watching(exchange, followed, place, { frames, farewell, aborts }));
 }
+
+const endsWithPage = (exchange: HttpExchange) => flagIn(exchange, 'abort-on-disconnect');
 
 function uiAnswer(response: Response): Response {
   for (const [name, value] of Object.entries(UI_HEADERS)) response.headers.set(name, value);
@@ -128,15 +131,18 @@ async function pendingOf(caller: RequestCaller, sessionId: string): Promise<Repo
 
 async function eventsOf(caller: RequestCaller, sessionId: string): Promise<AgentEvent[]> {
   const events: AgentEvent[] = [];
+  let held = 0;
   for (let after: string | undefined; ; after = events.at(-1)?.cursor) {
     const page = (await caller.call('session/events', given({ sessionId, after, limit: PAGE }))) as {
       events: AgentEvent[];
       more: boolean;
     };
     events.push(...page.events);
-    if (!page.more || page.events.length === 0) return events;
-    if (events.length < MAX_EVENTS) continue;
-    const message = `the session has more than ${MAX_EVENTS} events; read them in pages, by GET …/events`;
+    held += JSON.stringify(page.events).length;
+    const isTooMuch = events.length > MAX_EVENTS || held > MAX_HELD_CHARS;
+    if (!isTooMuch && (!page.more || page.events.length === 0)) return events;
+    if (!isTooMuch) continue;
+    const message = `the session has more than ${MAX_EVENTS} events, or ${MAX_HELD_CHARS} characters; read them in pages, by GET …/events`;
     throw new CoxswainError('RESOURCE_EXHAUSTED', 'E_TOO_LARGE', message);
   }
 }

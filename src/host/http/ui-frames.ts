@@ -8,6 +8,9 @@ type Asks = ConstructorParameters<typeof UiWriter>[0];
 
 export const chunkLine = (chunk: UiMessageChunk): string => `data: ${JSON.stringify(chunk)}\n\n`;
 
+/** Characters of events that are held for one answer: of a turn that is replayed, of a session that is loaded. */
+export const MAX_HELD_CHARS = 32 * 1024 * 1024;
+
 const DONE = 'data: [DONE]\n\n';
 
 /** What a page is told where it is to come back: its parser takes chunks alone. */
@@ -74,6 +77,7 @@ export class UiTurnFrames implements FrameWriter {
   /** Of the turn that is the newest so far; sent when there is no newer one. */
   #waiting: UiMessageChunk[] | undefined = [];
   #ended: string | undefined;
+  #held = 0;
 
   constructor(channel: Channel, body: EventBody, options: UiTurnOptions) {
     this.#channel = channel;
@@ -88,6 +92,15 @@ export class UiTurnFrames implements FrameWriter {
     if (this.#waiting && this.#beginsAnew(event)) {
       this.#writer = new UiWriter(this.#options);
       this.#waiting = [];
+      this.#held = 0;
+    }
+    if (this.#waiting) {
+      this.#held += text.length;
+      if (this.#held > MAX_HELD_CHARS) {
+        const errorText = `E_TOO_LARGE: the turn has more than ${MAX_HELD_CHARS} characters; read it by GET …/events`;
+        sayAll(this.#body, [{ type: 'error', errorText }]);
+        return;
+      }
     }
     if (event.type === 'tool_request' && this.#known.has(event.requestId)) return;
     const goesOn = this.#goesOn(event);

@@ -27,13 +27,23 @@ export function toUiMessages(
   options: Pick<UiWriterOptions, 'mayAnswer'> = {},
 ): UiMessage[] {
   const messages: UiMessage[] = [];
-  const turns = new Map<string, { writer: UiWriter; message: UiMessage }>();
+  const turns = new Map<string, { writer: UiWriter; message: UiMessage; isShown: boolean }>();
   const turnOf = (turnId: string) => {
     const known = turns.get(turnId);
     if (known) return known;
-    const turn = { writer: new UiWriter(options), message: { id: turnId, role: 'assistant', parts: [] } as UiMessage };
+    const turn = {
+      writer: new UiWriter(options),
+      message: { id: turnId, role: 'assistant', parts: [] } as UiMessage,
+      isShown: false,
+    };
     turns.set(turnId, turn);
     return turn;
+  };
+  const say = (turn: ReturnType<typeof turnOf>, chunks: readonly UiMessageChunk[]) => {
+    for (const chunk of chunks) added(turn.message, chunk);
+    if (turn.isShown || turn.message.parts.length === 0) return;
+    turn.isShown = true;
+    messages.push(turn.message);
   };
   for (const event of notRewound(events)) {
     if (event.turnId === undefined) continue;
@@ -43,13 +53,12 @@ export function toUiMessages(
       continue;
     }
     const turn = turnOf(event.turnId);
-    for (const chunk of turn.writer.write(event)) added(turn.message, chunk);
-    if (turn.message.parts.length > 0 && !messages.includes(turn.message)) messages.push(turn.message);
+    say(turn, turn.writer.write(event));
   }
   for (const question of pending) {
     const turn = turns.get(question.turnId);
     if (question.kind === 'tool' || !turn) continue;
-    for (const chunk of turn.writer.ask(question)) added(turn.message, chunk);
+    say(turn, turn.writer.ask(question));
   }
   return messages.map((message) =>
     message.role === 'user' ? { ...message, parts: withoutSteps(message.parts) } : message,
@@ -60,11 +69,11 @@ const withoutSteps = (parts: readonly UiPart[]) => parts.filter(({ type }) => ty
 
 /** A rewind takes back what came behind its place. */
 function notRewound(events: readonly AgentEvent[]): AgentEvent[] {
-  let kept: AgentEvent[] = [];
+  const kept: AgentEvent[] = [];
   for (const event of events) {
     if (event.type === 'custom' && event.kind === 'rewound') {
       const { through } = event.data as { through: number };
-      kept = kept.filter(({ seq = 0 }) => seq <= through);
+      while ((kept.at(-1)?.seq ?? 0) > through) kept.pop();
     } else kept.push(event);
   }
   return kept;

@@ -46,6 +46,8 @@ export class UiWriter {
   readonly #messages = new Map<string, Map<number, StreamedPart>>();
   readonly #calls: Set<string>;
   readonly #asked = new Set<string>();
+  /** Those of them that are no approvals, and open. */
+  readonly #questions = new Set<string>();
   #sources = 0;
 
   constructor(options: UiWriterOptions = {}) {
@@ -108,7 +110,7 @@ export class UiWriter {
         if (event.callId !== undefined && this.#options.knownCalls?.includes(event.callId)) return [];
         return this.#question(event, event);
       case 'elicitation_response':
-        return this.#asked.has(event.requestId) && !event.requestId.includes('#')
+        return this.#questions.delete(event.requestId)
           ? [{ type: 'data-question', id: event.requestId, data: { requestId: event.requestId, answer: event.action } }]
           : [];
       case 'session_update':
@@ -258,6 +260,7 @@ export class UiWriter {
     if (this.#asked.has(requestId)) return [];
     this.#asked.add(requestId);
     if (!approval || callId === undefined || !this.#calls.has(callId)) {
+      this.#questions.add(requestId);
       return [...this.#step(), { type: 'data-question', id: requestId, data: shownQuestion(whole) }];
     }
     const descriptor = shownApproval(approval, expiresAt);
@@ -282,7 +285,7 @@ export class UiWriter {
 
   #over({ reason, data }: StreamEndEvent): UiMessageChunk[] {
     const questions = (data.pending ?? [])
-      .filter(({ kind }) => kind === 'elicitation')
+      .filter(({ kind }) => kind !== 'tool')
       .flatMap((open) => this.#question(open));
     if (reason === 'aborted')
       return [
