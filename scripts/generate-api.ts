@@ -97,11 +97,32 @@ export function apiReports(dist: string): Map<string, string> {
       readdirSync(made)
         .filter(isReport)
         .sort()
-        .map((name) => [name, readFileSync(join(made, name), 'utf8')]),
+        .map((name) => [name, ofUsers(readFileSync(join(made, name), 'utf8'))]),
     );
   } finally {
     rmSync(made, { recursive: true, force: true });
   }
+}
+
+/**
+ * Of a report with everything that its declarations mention: what is exported, and the options that it takes. Options have
+ * no name that is promised, and members that programs write.
+ */
+export function ofUsers(report: string): string {
+  const end = report.lastIndexOf('\n\n```');
+  const [head = '', ...declarations] = report.slice(0, end).split(/\n\n(?=\/\/ @)/);
+  const byName = new Map(declarations.map((text) => [/^(?:interface|type|class) (\w+)/m.exec(text)?.[1] ?? '', text]));
+  const kept = new Set(declarations.filter((text) => /^export /m.test(text)));
+  // A set is read to its end, also what is added meanwhile: options of options.
+  for (const text of kept) {
+    for (const [name] of text.matchAll(/\b\w+Options(?:_\d+)?\b/g)) kept.add(byName.get(name) ?? text);
+  }
+  const body = declarations.filter((text) => kept.has(text)).join('\n\n');
+  const imports = head.split('\n').filter((line) => {
+    const [, name] = /^import .*?([\w$]+)(?: \})? from /.exec(line) ?? [];
+    return name === undefined || body.split(/[^\w$]+/).includes(name);
+  });
+  return `${imports.join('\n').trimEnd()}\n\n${body}${report.slice(end)}`;
 }
 
 const isReport = (name: string): boolean => name.endsWith('.api.md');
@@ -130,6 +151,7 @@ function configOf(report: string, declarations: string, folder: string, files: s
       compiler: { overrideTsconfig: { compilerOptions, files } },
       apiReport: {
         enabled: true,
+        includeForgottenExports: true,
         reportFileName: report.replace('.api.md', ''),
         reportFolder: folder,
         reportTempFolder: join(folder, 'temporary'),

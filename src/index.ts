@@ -5,11 +5,10 @@
  * @packageDocumentation
  */
 
-export type { FromAgentOptions, SourceOf } from './adapters/adk/index.ts';
+export type { SourceOf } from './adapters/adk/index.ts';
 export { fromAgent } from './adapters/adk/index.ts';
 export type {
   AgentCallContext,
-  AgentElicitation,
   AgentEvent,
   AgentEvents,
   AgentSession,
@@ -19,29 +18,22 @@ export type {
   AnyTool,
   ApprovalQuestion,
   ApprovalRequest,
-  ArgsOf,
   CallInfo,
-  ConfirmationRequest,
   Content,
   ContentPart,
-  ElicitationAction,
   ErrorCode,
   ExecutionOptions,
-  HookContext,
   HookPayloads,
   HookResult,
   JsonSchema,
   LifecycleInterceptor,
   Limits,
-  NamedTool,
   OpenRequest,
-  OutputFrom,
   OutputOf,
   PermissionMode,
   PolicyDecision,
   PolicyEvaluator,
   PolicyRequest,
-  PriceTable,
   Principal,
   ProvidedTool,
   ReportedRequest,
@@ -52,47 +44,22 @@ export type {
   SessionInput,
   SessionProvider,
   SessionSummary,
-  SessionUpdate,
   Settlement,
   StatusCode,
-  SteerData,
   StreamEndReason,
   Telemetry,
-  ToolAnnotations,
   ToolCallContext,
   ToolContract,
   ToolDescriptor,
   ToolProvider,
   ToolResult,
-  ToolUpdate,
   Usage,
-  WithOutput,
 } from './contracts/index.ts';
 export { CoxswainError, defineAgentTool, defineTool, hooks, isCoxswainError, textOfParts } from './contracts/index.ts';
-export type {
-  AgentModule,
-  AgentModuleContext,
-  EmbeddedHostOptions as HostOptions,
-  HostOf,
-  SessionOf,
-} from './embed/index.ts';
+export type { AgentModule, AgentModuleContext, EmbeddedHostOptions as HostOptions, HostOf } from './embed/index.ts';
 export { createHost } from './embed/index.ts';
-export type { ShadowPolicy } from './gate/index.ts';
 export { denyOverrides, shadow } from './gate/index.ts';
-export type {
-  AgentHost,
-  AnswerFor,
-  ApprovalFilter,
-  ApprovalPlace,
-  Approvals,
-  AuditOptions,
-  OpenApproval,
-  OpenOptions,
-  PolicyRule,
-  RulePolicy,
-  SubagentOptions,
-  SubagentTool,
-} from './host/index.ts';
+export type { AgentHost, Approvals, OpenApproval, PolicyRule, RulePolicy } from './host/index.ts';
 export {
   allowAll,
   createSessionFactory,
@@ -103,16 +70,7 @@ export {
   rulePolicy,
   subagentTool,
 } from './host/index.ts';
-export type {
-  Agent,
-  AgentRunningTool,
-  Model,
-  ModelRequest,
-  ModelResponse,
-  Plugin,
-  SessionService,
-  Toolset,
-} from './runtime/index.ts';
+export type { Agent, Model, ModelRequest, ModelResponse, Plugin, SessionService, Toolset } from './runtime/index.ts';
 export {
   agentTool,
   CustomAgent,
@@ -125,11 +83,7 @@ export {
 } from './runtime/index.ts';
 export type {
   AuditEntry,
-  AuditOutcome,
-  RedactionOptions,
-  RunError,
   RunResult,
-  SessionRunOptions,
   SessionView,
   StreamReading,
   ViewItem,

@@ -28,16 +28,16 @@ type NameOf<A extends AgentOrSource> = A extends { readonly descriptor: { readon
 /** Of the agents of a host the one of that name. */
 type Named<A extends AgentOrSource, Name> = A extends AgentOrSource ? (Name extends NameOf<A> ? A : never) : never;
 
-/** A session of an agent that promises an output. */
-export type SessionOf<A extends AgentOrSource, Name> = Session<OutputFrom<Named<A, Name>>>;
-
 /** A host that knows its agents' names, and what each of them answers with. */
 export interface HostOf<A extends AgentOrSource> extends Omit<AgentHost, 'open'> {
   /**
    * A session of an agent, under this host's control.
    * @throws CoxswainError `NOT_FOUND / E_AGENT_UNKNOWN | E_SESSION_NOT_FOUND`
    */
-  open<Name extends NameOf<A> & string>(agent: Name, options?: OpenOptions): Promise<SessionOf<A, Name>>;
+  open<Name extends NameOf<A> & string>(
+    agent: Name,
+    options?: OpenOptions,
+  ): Promise<Session<OutputFrom<Named<A, Name>>>>;
 }
 
 /** What a host over agents of the runtime takes. */

@@ -1,3 +1,3 @@
 /** A host over agents of the runtime, in one program. */
 export type { AgentModule, AgentModuleContext } from './agent-module.ts';
-export { createHost, type EmbeddedHostOptions, type HostOf, type SessionOf } from './create-host.ts';
+export { createHost, type EmbeddedHostOptions, type HostOf } from './create-host.ts';

@@ -5,4 +5,4 @@
  * @packageDocumentation
  */
 export type { AuditReport } from '../adapters/audit/index.ts';
-export { describeReport, exportAudit, verifyExport, verifySession } from '../adapters/audit/index.ts';
+export { exportAudit, verifyExport, verifySession } from '../adapters/audit/index.ts';

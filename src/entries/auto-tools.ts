@@ -4,13 +4,7 @@
  *
  * @packageDocumentation
  */
-export type {
-  AutoToolsOptions,
-  AutoToolsResponse,
-  CallToApprove,
-  ChatResult,
-  ToolCache,
-} from '../adapters/auto-tools/index.ts';
+export type { AutoToolsResponse, ToolCache } from '../adapters/auto-tools/index.ts';
 export {
   AutoToolsError,
   AutoToolsStream,

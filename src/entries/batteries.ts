@@ -4,5 +4,4 @@
  *
  * @packageDocumentation
  */
-export type { WebLLMEngine } from '../adapters/batteries/index.ts';
 export { OpenAIChatCompletionsAdapter, WebLLMChatCompletionsAdapter } from '../adapters/batteries/index.ts';

@@ -4,14 +4,7 @@
  *
  * @packageDocumentation
  */
-export type {
-  ConnectOptions,
-  LinkState,
-  RemoteApprovals,
-  RemoteHost,
-  RemoteSession,
-  WebSocketLike,
-} from '../adapters/remote/index.ts';
+export type { LinkState, RemoteApprovals, RemoteHost, RemoteSession } from '../adapters/remote/index.ts';
 export { connect } from '../adapters/remote/index.ts';
 export type {
   AgentDescriptor,
@@ -29,9 +22,7 @@ export type {
 } from '../contracts/index.ts';
 export { CoxswainError, isCoxswainError, textOfParts } from '../contracts/index.ts';
 export type {
-  RunError,
   RunResult,
-  SessionRunOptions,
   SessionView,
   StreamReading,
   ViewItem,

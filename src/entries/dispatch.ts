@@ -6,7 +6,6 @@
  */
 export type {
   DispatchAgent,
-  DispatchAgentOptions,
   DispatchContext,
   DispatchExecutorFn,
   DispatchExecutorHelpers,

@@ -4,7 +4,7 @@
  *
  * @packageDocumentation
  */
-export type { ModelFromEnv, ModelOptions, ModelRegistry } from '../adapters/models/index.ts';
+export type { ModelFromEnv, ModelRegistry } from '../adapters/models/index.ts';
 export {
   anthropicModel,
   geminiModel,

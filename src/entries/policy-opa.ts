@@ -4,5 +4,4 @@
  *
  * @packageDocumentation
  */
-export type { OpaPolicyOptions } from '../adapters/policy/opa.ts';
 export { opaPolicy } from '../adapters/policy/opa.ts';

@@ -5,14 +5,12 @@
  * @packageDocumentation
  */
 
-export type { ShadowPolicy } from '../gate/index.ts';
 export { denyOverrides, shadow } from '../gate/index.ts';
 export type { CaseResult, Explanation, PolicyCase, PolicyRule, RulePolicy } from '../host/index.ts';
 export {
   allowAll,
   applyMode,
   denyAll,
-  describeExplanation,
   loadPolicy,
   loadPolicyCases,
   policyCall,

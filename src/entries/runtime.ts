@@ -5,24 +5,18 @@
  * @packageDocumentation
  */
 
-export type { FromAgentOptions, SourceOf } from '../adapters/adk/index.ts';
+export type { SourceOf } from '../adapters/adk/index.ts';
 export { fromAgent } from '../adapters/adk/index.ts';
 export type {
   Agent,
-  AgentCallbacks,
-  AgentRunningTool,
   ArtifactService,
   CompositionNode,
   CredentialService,
-  CustomContext,
-  EditableRequest,
-  LlmAgentOptions,
   MemoryService,
   Model,
   ModelRequest,
   ModelResponse,
   Plugin,
-  RunnerOptions,
   SessionService,
   StoredEvent,
   Toolset,
@@ -46,5 +40,4 @@ export {
   Runner,
   SequentialAgent,
   securityPlugin,
-  ToolContext,
 } from '../runtime/index.ts';

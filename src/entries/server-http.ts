@@ -4,5 +4,5 @@
  *
  * @packageDocumentation
  */
-export type { AuthenticationRequest, HttpOptions } from '../host/http/index.ts';
+export type { AuthenticationRequest } from '../host/http/index.ts';
 export { createHttp } from '../host/http/index.ts';

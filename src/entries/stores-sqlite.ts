@@ -4,5 +4,4 @@
  *
  * @packageDocumentation
  */
-export type { SqliteOptions } from '../adapters/stores/sqlite.ts';
 export { openSqlite, SqliteSessionService } from '../adapters/stores/sqlite.ts';

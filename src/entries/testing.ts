@@ -4,5 +4,5 @@
  *
  * @packageDocumentation
  */
-export type { Lies, Script, ScriptedStep } from '../testing/index.ts';
+export type { Script, ScriptedStep } from '../testing/index.ts';
 export { lyingExecutor, ScriptedModel } from '../testing/index.ts';

@@ -18,9 +18,6 @@ import {
   withoutTexts,
 } from './redact.ts';
 
-/** How a call ended; `open`: it has not. Otherwise `completed`, or the error type of its result. */
-export type AuditOutcome = 'open' | 'completed' | 'failed' | 'denied' | 'cancelled' | 'interrupted' | (string & {});
-
 /** What became of one call: who asked, who decided, why, under which rule, what ran and how it ended. */
 export interface AuditEntry {
   callId: string;
@@ -42,7 +39,8 @@ export interface AuditEntry {
   decisions: { outcome: 'approved' | 'denied'; by: string; ruleId?: string; reason?: string; at: string }[];
   /** When it was started; more than once where it was run again. */
   startedAt: string[];
-  outcome: AuditOutcome;
+  /** How it ended; `open`: it has not. Otherwise `completed`, or the error type of its result. */
+  outcome: 'open' | 'completed' | 'failed' | 'denied' | 'cancelled' | 'interrupted' | (string & {});
   endedAt?: string;
   result?: ContentPart[];
   /** JSON pointers of what this viewer is not shown, of arguments; `result` for the result. */

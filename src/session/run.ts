@@ -4,11 +4,9 @@ import type {
   AgentEvent,
   AgentSession,
   AgentStream,
-  ErrorCode,
   ExecutionOptions,
   OpenRequest,
   SessionInput,
-  StatusCode,
   StatusOf,
   StreamEndReason,
   Usage,
@@ -36,17 +34,9 @@ export interface RunResult<Out = unknown> {
   /** Names of the tools whose calls were denied, at most 10,000. */
   denied: string[];
   /** The newest error of the turn; where `reason` is `failed`, why. */
-  error?: RunError;
+  error?: Pick<CoxswainError, 'status' | 'code' | 'message' | 'retryable'>;
   /** Resume point: `session.events({after: cursor})` shows what happens later. */
   cursor?: string;
-}
-
-/** What went wrong, as a {@link CoxswainError} says it. */
-export interface RunError {
-  status: StatusCode;
-  code: ErrorCode | (`E_${string}` & {});
-  message: string;
-  retryable: boolean;
 }
 
 export interface SessionRunOptions extends ExecutionOptions {
@@ -258,6 +248,6 @@ export function agentStream(
 }
 
 /** Of executors on other machines the status may be any text. */
-function runErrorOf({ status, code, message, retryable }: AgentErrorEvent): RunError {
-  return { status: isStatusCode(status) ? status : 'UNKNOWN', code: code as RunError['code'], message, retryable };
+function runErrorOf({ status, code, message, retryable }: AgentErrorEvent): NonNullable<RunResult['error']> {
+  return { status: isStatusCode(status) ? status : 'UNKNOWN', code: code as CoxswainError['code'], message, retryable };
 }

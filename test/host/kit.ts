@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { FromAgentOptions } from '../../src/adapters/adk/index.ts';
 import type {
   AgentCallContext,
   AgentEvent,
@@ -17,7 +18,7 @@ import type {
 } from '../../src/contracts/index.ts';
 import { checkStream, createGrammarChecker } from '../../src/contracts/index.ts';
 import { HostedSession } from '../../src/host/hosted/index.ts';
-import type { Agent, AgentHost, FromAgentOptions, HostOptions, SessionService } from '../../src/index.ts';
+import type { Agent, AgentHost, HostOptions, SessionService } from '../../src/index.ts';
 import { createHost, fromAgent, InMemorySessionService, LlmAgent } from '../../src/index.ts';
 import type { LlmAgentOptions, Model } from '../../src/runtime/index.ts';
 import type { Script } from '../../src/testing/index.ts';

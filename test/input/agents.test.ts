@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FromAgentOptions } from '../../src/index.ts';
+import type { FromAgentOptions } from '../../src/adapters/adk/index.ts';
 import {
   agentTool,
   CustomAgent,

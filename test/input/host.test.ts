@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AgentSession } from '../../src/contracts/index.ts';
+import type { OpenOptions } from '../../src/host/index.ts';
 import { createHost as createHostOfSources } from '../../src/host/index.ts';
-import type { HostOptions, OpenOptions } from '../../src/index.ts';
+import type { HostOptions } from '../../src/index.ts';
 import { createHost, denyOverrides, fromAgent, InMemorySessionService, loadPolicy } from '../../src/index.ts';
 import { bot, whole } from '../host/kit.ts';
 import { watchRejections } from '../host/rejections.ts';

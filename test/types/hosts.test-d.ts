@@ -1,6 +1,6 @@
 // Checked by `tsc -p tsconfig.json`, never run: what a host knows of its agents, and what a run comes to.
 import { z } from 'zod';
-import type { AgentSession, AgentSource, ErrorCode, Session, SessionService, StatusCode } from '../../src/index.ts';
+import type { AgentSession, AgentSource, CoxswainError, ErrorCode, Session, SessionService } from '../../src/index.ts';
 import {
   createHost,
   defineTool,
@@ -39,7 +39,7 @@ export async function outputs() {
 export async function errors() {
   const { error } = await run(await host.open('plain'), 'go');
   if (!error) return;
-  isTrue<Equal<typeof error.status, StatusCode>>();
+  isTrue<Equal<typeof error.status, CoxswainError['status']>>();
   const code: ErrorCode | (`E_${string}` & {}) = error.code;
   isTrue<Equal<typeof error.retryable, boolean>>();
   const { reason } = await runOrThrow(await host.open('plain'), 'go');

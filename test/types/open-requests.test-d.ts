@@ -1,10 +1,9 @@
 // Checked by `tsc -p tsconfig.json`, never run: what is open narrows by its kind, and has what its kind has.
-import type { CredentialQuestion, WaitingCall } from '../../src/contracts/index.ts';
+import type { AgentElicitation, CredentialQuestion, WaitingCall } from '../../src/contracts/index.ts';
 import type * as client from '../../src/entries/client.ts';
 import type { RemoteApprovals, RemoteSession } from '../../src/entries/client.ts';
 import type * as main from '../../src/index.ts';
 import type {
-  AgentElicitation,
   ApprovalQuestion,
   ApprovalRequest,
   OpenRequest,

@@ -1,6 +1,7 @@
-import type { Content } from 'coxswain';
+import type { Content, ContentPart } from 'coxswain';
 import { textOfParts } from 'coxswain';
-import type { FunctionResponsePart } from 'coxswain/contracts';
+
+type FunctionResponse = Extract<ContentPart, { type: 'function_response' }>;
 
 /** What a tool came back with. */
 export interface Answer {
@@ -57,7 +58,7 @@ export function readTurn(contents: readonly Content[]): Turn {
 
 const unsettled = new Set(['pending', 'running', 'waiting', 'in_progress', 'input_required', 'started', 'working']);
 
-function answerOf(part: FunctionResponsePart): Answer {
+function answerOf(part: FunctionResponse): Answer {
   const { name, response, isError, errorType } = part;
   const text = textOf(part);
   if (isError || response.error !== undefined) {
@@ -70,7 +71,7 @@ function answerOf(part: FunctionResponsePart): Answer {
   return { name, text, status: pending ? 'pending' : 'ok' };
 }
 
-function textOf({ response, content }: FunctionResponsePart): string {
+function textOf({ response, content }: FunctionResponse): string {
   const beside = textOfParts(content ?? []);
   return textOfResponse(response) ?? (beside !== '' ? beside : JSON.stringify(response));
 }

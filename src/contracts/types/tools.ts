@@ -189,15 +189,6 @@ export interface ToolContract<Args = Record<string, unknown>, Context extends To
 /** `retry`: run it again; `ask`: a person decides; `{result}`: the tool found out what had happened. */
 export type UnknownOutcomeVerdict = 'retry' | 'ask' | { result: ToolReturn };
 
-/** A tool whose name is known while a program is compiled. */
-export type NamedTool<
-  Name extends string,
-  Args = Record<string, unknown>,
-  Context extends ToolCallContext = ToolCallContext,
-> = ToolContract<Args, Context> & {
-  readonly name: Name;
-};
-
 /** Any tool that a host or an agent can run, whatever its arguments; lists of tools hold these. */
 // biome-ignore lint/suspicious/noExplicitAny: argument types of a heterogeneous list cannot be expressed otherwise
 export type AnyTool = ToolContract<any, ToolCallContext<any>>;
@@ -247,8 +238,10 @@ export function defineTool<
   const S extends SchemaLike,
   const O extends SchemaLike | undefined = undefined,
   Deps = unknown,
->(tool: ToolDefinition<Name, S, O, Deps, ToolCallContext<Deps>>): NamedTool<Name, ArgsOf<S>, ToolCallContext<Deps>> {
-  return declared('defineTool', tool) as NamedTool<Name, ArgsOf<S>, ToolCallContext<Deps>>;
+>(
+  tool: ToolDefinition<Name, S, O, Deps, ToolCallContext<Deps>>,
+): ToolContract<ArgsOf<S>, ToolCallContext<Deps>> & { readonly name: Name } {
+  return declared('defineTool', tool) as ToolContract<ArgsOf<S>, ToolCallContext<Deps>> & { readonly name: Name };
 }
 
 /**
@@ -276,8 +269,10 @@ export function defineAgentTool<
   const S extends SchemaLike,
   const O extends SchemaLike | undefined = undefined,
   Deps = unknown,
->(tool: ToolDefinition<Name, S, O, Deps, AgentCallContext<Deps>>): NamedTool<Name, ArgsOf<S>, AgentCallContext<Deps>> {
-  return declared('defineAgentTool', tool) as NamedTool<Name, ArgsOf<S>, AgentCallContext<Deps>>;
+>(
+  tool: ToolDefinition<Name, S, O, Deps, AgentCallContext<Deps>>,
+): ToolContract<ArgsOf<S>, AgentCallContext<Deps>> & { readonly name: Name } {
+  return declared('defineAgentTool', tool) as ToolContract<ArgsOf<S>, AgentCallContext<Deps>> & { readonly name: Name };
 }
 
 function declared<T extends object>(by: string, tool: T): T {

@@ -4,5 +4,5 @@
  *
  * @packageDocumentation
  */
-export type { AcpCommand, AcpServer, FromAcpOptions, ServeAcpOptions } from '../../adapters/acp/index.ts';
+export type { AcpServer } from '../../adapters/acp/index.ts';
 export { fromAcp, serveAcp } from '../../adapters/acp/index.ts';

@@ -4,5 +4,4 @@
  *
  * @packageDocumentation
  */
-export type { FromGoogleAdkOptions } from '../../adapters/google-adk/index.ts';
 export { fromGoogleAdk } from '../../adapters/google-adk/index.ts';

@@ -4,5 +4,5 @@
  *
  * @packageDocumentation
  */
-export type { CedarPolicy, CedarPolicyOptions } from '../../adapters/policy/cedar.ts';
+export type { CedarPolicy } from '../../adapters/policy/cedar.ts';
 export { cedarPolicy, cedarSchema } from '../../adapters/policy/cedar.ts';

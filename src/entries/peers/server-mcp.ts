@@ -4,5 +4,5 @@
  *
  * @packageDocumentation
  */
-export type { McpHttp, McpListener, McpOptions, McpStdioServer } from '../../host/mcp/index.ts';
+export type { McpHttp, McpListener, McpStdioServer } from '../../host/mcp/index.ts';
 export { claimStdout, createMcpHttp, serveMcpHttp, serveMcpStdio } from '../../host/mcp/index.ts';

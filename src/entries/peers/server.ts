@@ -4,10 +4,5 @@
  *
  * @packageDocumentation
  */
-export type {
-  AgentServer,
-  AuthenticationRequest,
-  Identity,
-  ServeOptions,
-} from '../../host/websocket/index.ts';
+export type { AgentServer, AuthenticationRequest } from '../../host/websocket/index.ts';
 export { serve, serveExecutor } from '../../host/websocket/index.ts';

@@ -4,7 +4,6 @@
  *
  * @packageDocumentation
  */
-export type { Migrated, SqlOptions } from '../../adapters/stores/sql/index.ts';
 export {
   migrateSql,
   openSql,

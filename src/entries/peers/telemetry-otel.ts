@@ -4,5 +4,4 @@
  *
  * @packageDocumentation
  */
-export type { OtelOptions } from '../../adapters/telemetry/otel.ts';
 export { otelTelemetry } from '../../adapters/telemetry/otel.ts';

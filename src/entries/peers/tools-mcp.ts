@@ -4,5 +4,5 @@
  *
  * @packageDocumentation
  */
-export type { McpServer, McpToolset, McpToolsetOptions } from '../../adapters/tools/mcp.ts';
+export type { McpToolset } from '../../adapters/tools/mcp.ts';
 export { loadMcpServers, mcpToolset, readMcpServers } from '../../adapters/tools/mcp.ts';

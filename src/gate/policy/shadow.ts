@@ -49,7 +49,7 @@ export function shadow(
   policy: PolicyEvaluator,
   onDecision: (decision: ShadowDecision) => void | Promise<void>,
   options: ShadowOptions = {},
-): ShadowPolicy {
+): PolicyEvaluator {
   checkIs(policy, 'shadow: policy', having('evaluate'));
   checkIs(onDecision, 'shadow: onDecision', fn);
   checkOptions<ShadowOptions>(options, 'shadow: options', { timeoutMs: amount, onError: fn });
@@ -63,13 +63,14 @@ export function shadow(
       onError(error);
     }
   };
-  return {
+  const shadowing: ShadowPolicy = {
     evaluate: () => ({ outcome: 'deny', reason: 'A shadow policy decides nothing; put it beside one that does.' }),
     [observe](request, live) {
       // A policy that answers at once must not hold the call up either.
       setImmediate(() => void look(request, live));
     },
   };
+  return shadowing;
 }
 
 export function isShadow(policy: PolicyEvaluator): policy is ShadowPolicy {

@@ -102,12 +102,9 @@ export const DEFAULT_SUBAGENT_DEPTH = 8;
 export function subagentTool<const A extends AgentSource>(
   source: A,
   options?: SubagentOptions,
-): SubagentTool<DepsFrom<A>>;
-export function subagentTool(
-  descriptor: AgentDescriptor,
-  factory: SessionFactory,
-  options?: SubagentOptions,
-): SubagentTool;
+  // biome-ignore lint/suspicious/noExplicitAny: what an agent is asked has the shape of its schema
+): ToolContract<any, ToolCallContext<DepsFrom<A>>>;
+export function subagentTool(descriptor: AgentDescriptor, factory: SessionFactory, options?: SubagentOptions): AnyTool;
 export function subagentTool(
   agent: AgentSource | AgentDescriptor,
   second: SessionFactory | SubagentOptions = {},

@@ -1,5 +1,5 @@
 import { checkOptions, name, object, text } from '../../base/index.ts';
-import type { DepsFrom, JsonSchema, ToolAnnotations } from '../../contracts/index.ts';
+import type { AgentCallContext, DepsFrom, JsonSchema, ToolAnnotations, ToolContract } from '../../contracts/index.ts';
 import type { Agent, AgentRunningTool } from '../agent/index.ts';
 import { AgentTree, agentOfTool } from '../agent/index.ts';
 
@@ -30,7 +30,8 @@ const requestSchema: JsonSchema = {
 export function agentTool<const A extends Agent>(
   agent: A,
   options: AgentToolOptions = {},
-): AgentRunningTool<DepsFrom<A>> {
+  // biome-ignore lint/suspicious/noExplicitAny: what an agent is asked has the shape of its schema
+): ToolContract<any, AgentCallContext<DepsFrom<A>>> {
   const tree = AgentTree.of(agent);
   checkOptions<AgentToolOptions>(options, 'agentTool: options', {
     name,
@@ -39,7 +40,7 @@ export function agentTool<const A extends Agent>(
     annotations: object,
   });
   const ownSchema = (agent as { inputSchema?: JsonSchema }).inputSchema;
-  return {
+  const tool: AgentRunningTool<DepsFrom<A>> = {
     name: options.name ?? agent.name,
     description: options.description ?? agent.description,
     inputSchema: options.inputSchema ?? ownSchema ?? requestSchema,
@@ -47,4 +48,5 @@ export function agentTool<const A extends Agent>(
     ...(options.annotations ? { annotations: options.annotations } : {}),
     [agentOfTool]: tree,
   };
+  return tool;
 }

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import type { FromAgentOptions } from '../../../src/adapters/adk/index.ts';
 import { project } from '../../../src/adapters/adk/index.ts';
 import { projectInPieces } from '../../../src/adapters/adk/project.ts';
 import type { AgentEvent, ContentPart } from '../../../src/contracts/index.ts';
 import { agentEvent } from '../../../src/contracts/schemas/index.ts';
-import type { Agent, FromAgentOptions } from '../../../src/index.ts';
+import type { Agent } from '../../../src/index.ts';
 import {
   CustomAgent,
   createView,

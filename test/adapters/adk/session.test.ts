@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { AdkSession } from '../../../src/adapters/adk/index.ts';
+import type { AdkSession, FromAgentOptions } from '../../../src/adapters/adk/index.ts';
 import { snapshotOf } from '../../../src/adapters/adk/index.ts';
 import { openSqlite } from '../../../src/adapters/stores/sql/open-sqlite.ts';
 import type { AgentEvent, SessionInput, SessionUpdate, ToolDescriptor } from '../../../src/contracts/index.ts';
-import type { Agent, FromAgentOptions, SessionService } from '../../../src/index.ts';
+import type { Agent, SessionService } from '../../../src/index.ts';
 import { fromAgent, InMemorySessionService } from '../../../src/index.ts';
 import { ScriptedModel } from '../../../src/testing/index.ts';
 import {

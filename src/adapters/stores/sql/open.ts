@@ -7,7 +7,7 @@ import { migrateFile, openSqlite } from './open-sqlite.ts';
 import type { SqlOptions } from './options.ts';
 import { oneConnection, SqlSessionService } from './services/index.ts';
 import { sqlitePath } from './sqlite-file/index.ts';
-import type { Migrated, SqlDialect } from './statements/index.ts';
+import type { SqlDialect } from './statements/index.ts';
 import { checkSql } from './store-shape.ts';
 
 /** One holds the locks of running sessions. */
@@ -54,7 +54,7 @@ export async function openSql<DB>(target: string | Kysely<DB>, options: SqlOptio
 export async function migrateSql<DB>(
   database: string | Kysely<DB>,
   options: Pick<SqlOptions, 'dialect'> & { target?: number } = {},
-): Promise<Migrated> {
+): Promise<{ from: number; to: number }> {
   checkSql(database, options as SqlOptions & { target?: number });
   wholeNumber('target', options.target);
   if (typeof database === 'string' && /^sqlite:/i.test(database)) {
