@@ -39,6 +39,7 @@ const formers: readonly Former[] = [
     word: /\binterceptorPlugin\b|\binterceptors\s*[:?]/,
     now: 'hooksPlugin, hooks',
     stays: [
+      'api/coxswain-auto-tools.api.md',
       'src/adapters/auto-tools/options-shape.ts',
       'src/adapters/auto-tools/options.ts',
       'test/auto-tools/hooks.test.ts',
