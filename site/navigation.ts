@@ -88,6 +88,7 @@ export const sections: readonly Section[] = [
       'docs/changing/question-time.md',
       'docs/changing/tool-results.md',
       'docs/changing/resume.md',
+      'docs/changing/compaction.md',
       'docs/changing/session-lists.md',
       'docs/changing/public-names.md',
     ],

@@ -98,6 +98,8 @@ export {
   settleCalls,
   unheardCalls,
 } from './calls/index.ts';
+export type { Viewer } from './history/index.ts';
+export { History, mergeAdjacent, sees } from './history/index.ts';
 export type {
   AgentCallbacks,
   AgentHooks,
@@ -151,7 +153,6 @@ export type {
   TurnEnd,
   TurnState,
   VerifyOptions,
-  Viewer,
 } from './log/index.ts';
 export {
   abandoned,
@@ -168,7 +169,6 @@ export {
   evidenceOf,
   extendChain,
   Fold,
-  History,
   isAudited,
   isFinalResponse,
   isLarge,
@@ -176,7 +176,6 @@ export {
   isPlainDone,
   isWithin,
   joinState,
-  mergeAdjacent,
   noDelta,
   noEffects,
   noIds,
@@ -187,7 +186,6 @@ export {
   StateView,
   SUSPENDED,
   scopeOf,
-  sees,
   setTemp,
   settlementOf,
   sharedPart,
@@ -201,7 +199,7 @@ export {
   verifyRows,
 } from './log/index.ts';
 export type { FinishReason, Model, ModelRequest, ModelResponse, RequestDraft } from './model/index.ts';
-export { finishReasonOf, isTruncated, unknownEnd } from './model/index.ts';
+export { CONTEXT_OVERFLOW, finishReasonOf, isTruncated, unknownEnd } from './model/index.ts';
 export type { RunnerOptions, RunRequest } from './run/index.ts';
 export {
   assertUniquePlugins,

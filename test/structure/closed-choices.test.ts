@@ -24,6 +24,7 @@ const open: Record<string, string[]> = {
     'gate/values/parts.ts part.type',
     'host/mcp/turn/content.ts part.type',
     'host/mcp/turn/preview-text.ts part.type',
+    'runtime/step/transcript.ts part.type',
     'runtime/store/event-codec.ts part.type',
     'session/ui/ui-writer.ts part.type',
   ],

@@ -91,6 +91,11 @@ export const rooms: readonly Room[] = [
   ),
   room('runtime/log', 'the events of a session, and what folds of them say', 'contracts base session gate'),
   room(
+    'runtime/history',
+    'what a model is shown of a log, and what of it is left out to save room',
+    'contracts base gate runtime/log',
+  ),
+  room(
     'runtime/store',
     'the contract of session stores, the rules that all keep, the store in memory',
     'contracts base session gate runtime/log',
@@ -105,7 +110,7 @@ export const rooms: readonly Room[] = [
   room(
     'runtime/live',
     'a session that is open in this process, in step with its store',
-    'contracts base session runtime/log runtime/store runtime/hooks',
+    'contracts base session runtime/log runtime/history runtime/store runtime/hooks',
   ),
   room(
     'runtime/agent',
@@ -120,12 +125,12 @@ export const rooms: readonly Room[] = [
   room(
     'runtime/step',
     'one step of a model: request, stream, answer',
-    'contracts base session runtime/log runtime/model runtime/hooks runtime/agent runtime/calls',
+    'contracts base session runtime/log runtime/history runtime/model runtime/hooks runtime/agent runtime/calls',
   ),
   room(
     'runtime/agents',
     'the kinds of agents',
-    'contracts base gate runtime/log runtime/services runtime/model runtime/hooks runtime/agent runtime/calls runtime/step',
+    'contracts base gate runtime/log runtime/history runtime/services runtime/model runtime/hooks runtime/agent runtime/calls runtime/step',
   ),
   room(
     'runtime/run',
@@ -140,7 +145,7 @@ export const rooms: readonly Room[] = [
   room(
     'runtime',
     'the event-sourced agent runtime, as other parts import it',
-    'base session runtime/log runtime/store runtime/services runtime/model runtime/hooks runtime/live runtime/agent runtime/calls runtime/step runtime/agents runtime/run runtime/session',
+    'base session runtime/log runtime/history runtime/store runtime/services runtime/model runtime/hooks runtime/live runtime/agent runtime/calls runtime/step runtime/agents runtime/run runtime/session',
   ),
   room('testing', 'scripted models and clocks for tests of agents and hosts', 'contracts session runtime'),
   room('conformance/model-server', 'a model endpoint that the kit scripts', 'session'),

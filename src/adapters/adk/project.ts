@@ -270,8 +270,9 @@ export function elicitation(
 }
 
 function customs(event: StoredEvent, bodies: Body[]): void {
-  const { decisions, artifactDelta, delivered, transferToAgent, rewound } = event.actions;
+  const { decisions, artifactDelta, delivered, transferToAgent, rewound, compacted } = event.actions;
   if (rewound) bodies.push({ type: 'custom', kind: 'rewound', data: rewound });
+  if (compacted) bodies.push({ type: 'custom', kind: 'compacted', data: { path: event.path, ...compacted } });
   if (decisions) {
     for (const [callId, decision] of Object.entries(decisions))
       bodies.push({ type: 'custom', kind: 'policy_decision', data: { callId, ...decision } });

@@ -56,6 +56,27 @@ export type TailCallRecord = DecisionRecord & { callId: string; name: string };
 /** The decision on a call as it is stored with its result: with what the run has to add. */
 export type RunDecisionRecord = DecisionRecord & Pick<PolicyDecisionRecord, 'tailCalls' | 'usage'>;
 
+/** What the model of one agent is sent in a shorter form from here on: the event's, at `path`. The log stays whole. */
+export interface CompactionRecord {
+  /** Place of the agent in the tree of its turn; the root is ''. */
+  path: string;
+  /** `seq` of the first message that this is about. */
+  from: number;
+  /** `seq` of the last one. */
+  through: number;
+  /** Stands for all messages of the range; absent: they stay, but for results that were cleared. */
+  summary?: string;
+  /** Characters that are left of results of the range, by id of the call. */
+  cleared?: Record<string, number>;
+  /** Tokens of a request, before and after; the latter is an estimate. */
+  tokensBefore: number;
+  tokensAfter: number;
+  /** Who made it shorter: `clear` (no summary), `model`, `summariser` (a function), `hook`. */
+  by: string;
+  /** The model that was asked for the summary. */
+  model?: string;
+}
+
 /** Kinds of `custom` events with their data. Add your own by declaration merging. */
 export interface CustomKinds {
   policy_decision: PolicyDecisionRecord;
@@ -66,8 +87,9 @@ export interface CustomKinds {
   loop_iteration: { agent: string; path: string; iteration: number };
   artifact_delta: Record<string, number>;
   steer_applied: { steerIds: string[] };
-  /** The session was taken back: what came after `through`, a seq, no longer counts, up to this event. */
+  /** The session was rewound: what came after `through`, a seq, no longer counts, up to this event. */
   rewound: { through: number };
+  compacted: CompactionRecord;
   steer_returned: { steerIds: string[]; reason: string };
   budget: { kind: string; used: number; limit: number };
   metadata: Record<string, unknown>;

@@ -13,6 +13,8 @@ export interface ModelRequest {
   tools: ReadonlyMap<string, ToolDescriptor>;
   /** Name of the asking agent. */
   agent: string;
+  /** `compaction`: a summary of earlier messages is wanted. Absent: an answer of the agent. */
+  purpose?: 'compaction';
   outputSchema?: JsonSchema;
 }
 

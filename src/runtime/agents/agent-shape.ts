@@ -10,6 +10,7 @@ import {
   flag,
   fn,
   having,
+  isObject,
   list,
   listOf,
   name,
@@ -22,6 +23,7 @@ import type { TurnLimits } from '../agent/index.ts';
 import { assertAgentName } from '../agent/index.ts';
 import type { AgentCallbacks, Plugin } from '../hooks/index.ts';
 import type { Services } from '../services/index.ts';
+import type { CompactionOptions } from '../step/index.ts';
 import type { CompositeOptions, CustomAgentOptions, LlmAgentOptions, LoopOptions } from './options.ts';
 
 const model: Check = {
@@ -51,6 +53,19 @@ const common = { name: anything, description: text };
 const composite: Shape<CompositeOptions> = { ...common, ...around, subAgents: required(list) };
 const loop: Shape<LoopOptions> = { ...composite, maxIterations: anything };
 const custom: Shape<CustomAgentOptions> = { ...common, ...around, subAgents: list, run: required(fn) };
+const compactionOf: Shape<CompactionOptions> = {
+  window: count,
+  at: {
+    needs: 'a number above 0 and at most 1',
+    fits: (value) => typeof value === 'number' && value > 0 && value <= 1,
+  },
+  keep: count,
+  summarise: either(text, fn),
+};
+const compaction: Check = {
+  needs: 'false, or { window?, at?, keep?, summarise? }',
+  fits: (value) => value === false || isObject(value),
+};
 const llm: Shape<LlmAgentOptions> = {
   ...common,
   ...callbacks,
@@ -64,6 +79,7 @@ const llm: Shape<LlmAgentOptions> = {
   outputSchema: anything,
   outputKey: anything,
   includeContents: oneOf('default', 'none'),
+  compaction,
   generateContentConfig: bag,
   maxIterations: count,
   disallowTransferToParent: flag,
@@ -77,7 +93,11 @@ export const agentInput = {
   composite: (options: CompositeOptions): void => of<CompositeOptions>('agent', options, composite),
   loop: (options: LoopOptions): void => of<LoopOptions>('LoopAgent', options, loop),
   custom: (options: CustomAgentOptions): void => of<CustomAgentOptions>('CustomAgent', options, custom),
-  llm: (options: LlmAgentOptions): void => of<LlmAgentOptions>('LlmAgent', options, llm),
+  llm: (options: LlmAgentOptions): void => {
+    of<LlmAgentOptions>('LlmAgent', options, llm);
+    if (!options.compaction) return;
+    checkOptions<CompactionOptions>(options.compaction, 'LlmAgent: options.compaction', compactionOf);
+  },
 };
 
 function of<T extends { name: string }>(kind: string, options: T, shape: Shape<T>): void {

@@ -25,15 +25,18 @@ import {
   toolMap,
 } from '../agent/index.ts';
 import { settleCalls } from '../calls/index.ts';
+import { READ_RESULT } from '../history/index.ts';
 import type { AgentCallbacks } from '../hooks/index.ts';
 import { HookChain } from '../hooks/index.ts';
 import type { Failure, Outcome } from '../log/index.ts';
 import { DONE, SUSPENDED, stateValue } from '../log/index.ts';
 import type { Model } from '../model/index.ts';
-import type { Instruction, ModelUser, RequestProcessor } from '../step/index.ts';
+import type { CompactionOptions, Instruction, ModelUser, RequestProcessor } from '../step/index.ts';
 import {
   defaultProcessors,
   modelStep,
+  needsReader,
+  readResultTool,
   steersFor,
   TRANSFER_TOOL,
   takeSteers,
@@ -80,6 +83,7 @@ export class LlmAgent<
   readonly disallowTransferToPeers: boolean;
   readonly transferTargets: readonly string[] | undefined;
   readonly processors: readonly RequestProcessor[];
+  readonly compaction: CompactionOptions | false | undefined;
   readonly isConversational = true as const;
   /** The newest failure of each that was reported. */
   readonly #toldFailures = new WeakMap<Toolset, unknown>();
@@ -88,7 +92,7 @@ export class LlmAgent<
   readonly toolsets: readonly Toolset[];
   readonly #callbacks: AgentCallbacks;
   #hooks: { plugins: unknown; chain: HookChain } | undefined;
-  #offered: { host: unknown; excluded: unknown; tree: unknown; map: ToolMap } | undefined;
+  #offered: { host: unknown; excluded: unknown; tree: unknown; reader: boolean; map: ToolMap } | undefined;
 
   /** @throws CoxswainError `INVALID_ARGUMENT / E_AGENT_NAME | E_DUPLICATE_TOOL | E_SCHEMA | E_STATE_KEY` */
   constructor(
@@ -118,6 +122,7 @@ export class LlmAgent<
     this.disallowTransferToPeers = options.disallowTransferToPeers ?? false;
     this.transferTargets = options.transferTargets && [...options.transferTargets];
     this.processors = options.processors ?? defaultProcessors;
+    this.compaction = options.compaction && { ...options.compaction };
     this.tools = toolMap(this.name, options.tools ?? []);
     this.toolsets = [...(options.toolsets ?? [])];
     this.#callbacks = options;
@@ -152,22 +157,33 @@ export class LlmAgent<
     return this.#hooks.chain;
   }
 
-  /** Tools of one step: own, of the toolsets, the host's; less those that are excluded. A promise where it waits for any. */
+  /**
+   * Tools of one step: own, of the toolsets, the host's, and the one that reads results again where some were left out;
+   * less those that are excluded. A promise where it waits for any.
+   */
   resolveTools(context: AgentContext): ToolMap | Promise<ToolMap> {
+    const reader = needsReader(context, this);
+    return reader instanceof Promise
+      ? reader.then((needed) => this.#resolve(context, needed))
+      : this.#resolve(context, reader);
+  }
+
+  #resolve(context: AgentContext, reader: boolean): ToolMap | Promise<ToolMap> {
     const { tools: host, excludeTools: excluded } = context.invocation.options;
     const { tree } = context.place;
-    const cached = this.#offered;
-    if (cached && cached.host === host && cached.excluded === excluded && cached.tree === tree) return cached.map;
+    const known = this.#offered;
+    const isKnown = known?.host === host && known?.excluded === excluded && known?.tree === tree;
+    if (known && isKnown && known.reader === reader) return known.map;
     const map = new Map(this.tools);
-    return this.toolsets.length === 0 ? this.#offer(context, map) : this.#withToolsets(context, map);
+    return this.toolsets.length === 0 ? this.#offer(context, map, reader) : this.#withToolsets(context, map, reader);
   }
 
-  async #withToolsets(context: AgentContext, map: Map<string, ResolvedTool>): Promise<ToolMap> {
+  async #withToolsets(context: AgentContext, map: Map<string, ResolvedTool>, reader: boolean): Promise<ToolMap> {
     for (const toolset of this.toolsets) await this.#addToolset(map, toolset, context);
-    return this.#offer(context, map);
+    return this.#offer(context, map, reader);
   }
 
-  #offer(context: AgentContext, map: Map<string, ResolvedTool>): ToolMap | Promise<ToolMap> {
+  #offer(context: AgentContext, map: Map<string, ResolvedTool>, reader: boolean): ToolMap | Promise<ToolMap> {
     const { tools: host, excludeTools: excluded } = context.invocation.options;
     const { tree } = context.place;
     for (const descriptor of host ?? []) {
@@ -183,11 +199,13 @@ export class LlmAgent<
       );
     }
     if (targets.length > 0) map.set(TRANSFER_TOOL, resolveTool(transferTool(targets), `agent:${this.name}`));
+    // One of the agent's own by this name stays what it is.
+    if (reader && !map.has(READ_RESULT)) map.set(READ_RESULT, resolveTool(readResultTool, `agent:${this.name}`));
     for (const name of excluded ?? []) map.delete(name);
     // Under host execution the host's policy is the only one, and has had its say.
     const policy = context.invocation.hostRuns ? undefined : context.invocation.engine.policy;
     if (!policy?.getExcluded) {
-      if (this.toolsets.length === 0) this.#offered = { host, excluded, tree, map };
+      if (this.toolsets.length === 0) this.#offered = { host, excluded, tree, reader, map };
       return map;
     }
     const less = (names: readonly string[]) => {
@@ -210,9 +228,16 @@ export class LlmAgent<
     const ended = starting instanceof Promise ? await starting : starting;
     if (ended) return ended;
     let tools: ToolMap | undefined;
+    let hasReader = false;
     for (;;) {
       if (context.signal.aborted) return SUSPENDED;
       const { activation } = context;
+      // From the first reference on.
+      if (!hasReader && tools) {
+        const reader = needsReader(context, this);
+        hasReader = reader instanceof Promise ? await reader : reader;
+        if (hasReader) tools = undefined;
+      }
       if (activation.batch.some((call) => !call.settled && !call.interim)) {
         const offered = tools ?? this.resolveTools(context);
         tools = offered instanceof Promise ? await offered : offered;

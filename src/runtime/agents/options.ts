@@ -3,7 +3,7 @@ import type { Agent, Toolset } from '../agent/index.ts';
 import type { AgentCallbacks, InvocationInfo } from '../hooks/index.ts';
 import type { EventActions, Outcome, StateView } from '../log/index.ts';
 import type { Model } from '../model/index.ts';
-import type { Instruction, RequestProcessor } from '../step/index.ts';
+import type { CompactionOptions, Instruction, RequestProcessor } from '../step/index.ts';
 
 export interface LlmAgentOptions extends AgentCallbacks {
   name: string;
@@ -22,6 +22,11 @@ export interface LlmAgentOptions extends AgentCallbacks {
   outputKey?: string;
   /** `none`: only the current turn. Default `default`. */
   includeContents?: 'default' | 'none';
+  /**
+   * When and how the history that the model is sent is shortened; the log stays whole. `false`: never. Default: at 80 % of
+   * the model's context window, where that is known.
+   */
+  compaction?: CompactionOptions | false;
   /** Passed through to the model. */
   generateContentConfig?: Record<string, unknown>;
   /** Model calls of one run of this agent. Default 25. */

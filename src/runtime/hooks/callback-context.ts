@@ -175,6 +175,11 @@ export class ToolContext implements AgentCallContext<never> {
     return new ToolContext(agent, call, undefined, true);
   }
 
+  /** The activation that a handler's context belongs to; undefined for anything else. */
+  static activityOf(context: unknown): Activity | undefined {
+    return typeof context === 'object' && context !== null && #agent in context ? context.#agent : undefined;
+  }
+
   /** Ends this call alone. */
   cancel(reason: unknown): void {
     this.#cancelled = reason;

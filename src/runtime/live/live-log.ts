@@ -1,6 +1,7 @@
 import { LazyMap, MANY } from '../../base/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import type { Fold, History, StoredEvent, Viewer } from '../log/index.ts';
+import type { History, Viewer } from '../history/index.ts';
+import type { Fold, StoredEvent } from '../log/index.ts';
 import { isLarge, sharedPart, sizeOf } from '../log/index.ts';
 import type { SessionKey, SessionRecord, SessionService } from '../store/index.ts';
 import { storeRefusal } from '../store/index.ts';
@@ -164,10 +165,16 @@ export abstract class LiveLog {
     return this.#log.since(seq);
   }
 
-  /** The contents that a viewer is shown. Later where the log must be read for them. */
-  contents(viewer: Viewer): History['contents'] | Promise<History['contents']> {
+  /** What a viewer is shown. Later where the log must be read for it. */
+  history(viewer: Viewer): History | Promise<History> {
     const isHere = this.from === 0 || viewer.iso !== '' || (viewer.from ?? 0) > this.from;
-    return isHere ? this.#histories.contents(viewer) : this.whole().then(() => this.#histories.contents(viewer));
+    return isHere ? this.#histories.history(viewer) : this.whole().then(() => this.#histories.history(viewer));
+  }
+
+  /** The contents of the same. */
+  contents(viewer: Viewer): History['contents'] | Promise<History['contents']> {
+    const history = this.history(viewer);
+    return history instanceof Promise ? history.then(({ contents }) => contents) : history.contents;
   }
 
   /** Ends every executor that waits in memory. */

@@ -1,6 +1,6 @@
 import { LazyMap, MANY, Pace } from '../../base/index.ts';
-import type { Viewer } from '../log/index.ts';
-import { History } from '../log/index.ts';
+import type { Viewer } from '../history/index.ts';
+import { History } from '../history/index.ts';
 import type { SessionLog } from './session-log.ts';
 
 /** What the agents of a session are shown of its log: a history for each, kept and extended. */
@@ -23,21 +23,21 @@ export class ViewerHistories {
   }
 
   /** Later where much of the log is to be gone through. */
-  contents(viewer: Viewer): History['contents'] | Promise<History['contents']> {
+  history(viewer: Viewer): History | Promise<History> {
     const history = this.#of(viewer);
     if (history.lacks(this.#log.events) > MANY) return this.#inPieces(viewer);
     history.extend(this.#log.events, (id) => this.#log.steer(id));
-    return history.contents;
+    return history;
   }
 
   /** Of a long log: others of the process are let in on the way. */
-  async #inPieces(viewer: Viewer): Promise<History['contents']> {
+  async #inPieces(viewer: Viewer): Promise<History> {
     const pace = new Pace();
     for (;;) {
       // Looked up each time: a rewind that came meanwhile has thrown away what was made so far.
       const history = this.#of(viewer);
       history.extend(this.#log.events, (id) => this.#log.steer(id), MANY);
-      if (history.lacks(this.#log.events) === 0) return history.contents;
+      if (history.lacks(this.#log.events) === 0) return history;
       const rest = pace.rest();
       if (rest) await rest;
     }

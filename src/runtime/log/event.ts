@@ -85,6 +85,29 @@ export interface Rewound {
   through: number;
 }
 
+/**
+ * What a model is not sent any more: of the history of the agent at whose place the event stands, and of that alone. The
+ * log itself stays whole.
+ */
+export interface Compacted {
+  /** seq of the first message that this is about. */
+  from: number;
+  /** seq of the last one; results stand where their calls do. */
+  through: number;
+  /** Stands for all messages of the range; absent: they stay, but for the results that are cleared. */
+  summary?: string;
+  /** Characters that are left of results in the range, half of its beginning and half of its end, by call id. */
+  cleared?: Record<string, number>;
+  /** Of a request: what the provider counted last, and an estimate of what came since. */
+  tokensBefore: number;
+  /** An estimate, until the provider counts again. */
+  tokensAfter: number;
+  /** `clear`: nobody was asked; `model`, `summariser`: who made the summary; `hook`: a hook gave it. */
+  by: 'clear' | 'model' | 'summariser' | 'hook';
+  /** The model that was asked for the summary. */
+  model?: string;
+}
+
 /** A child has begun, or an iteration of a loop: told to whoever watches; nothing is decided by it. */
 export interface BeganRecord {
   path: string;
@@ -150,6 +173,8 @@ export interface EventActions {
   abort?: { reason: string; requestId?: string; threadId?: string; epoch?: number };
   /** The session was taken back: a marker, alone in its event but for the delta that takes its state back. */
   rewound?: Rewound;
+  /** A part of the history of the agent at this place is sent to its model in a shorter form from here on. */
+  compacted?: Compacted;
 }
 
 /**

@@ -160,6 +160,7 @@ export class Fold {
     if (actions.steer) this.steers.set(event.id, event);
     else if (event.content) this.#applyContent(event, event.content);
     if (event.usage) this.#addUsage(event.usage);
+    if (actions.compacted?.model !== undefined && this.turn) this.turn.llmCalls++;
     if (actions.end && this.turn) {
       this.turn.ended = actions.end.reason;
       this.ends.set(event.seq, stillOf(this));

@@ -13,6 +13,7 @@ export type {
   Ask,
   BeganRecord,
   ChainLink,
+  Compacted,
   CompletedRecord,
   EventActions,
   EventError,
@@ -36,8 +37,6 @@ export {
 export type { SessionConfig } from './fold.ts';
 export { Fold } from './fold.ts';
 export type { FoldState } from './fold-state.ts';
-export type { Viewer } from './history.ts';
-export { History, mergeAdjacent, sees } from './history.ts';
 export type { OpenedCall } from './open-calls.ts';
 export { openCallChanges } from './open-calls.ts';
 export type { OpenTurnChange } from './open-turn.ts';

@@ -2,5 +2,12 @@
 export type { FinishReason } from './finish-reason.ts';
 export { finishReasonOf, isTruncated, unknownEnd } from './finish-reason.ts';
 export type { Model, ModelRequest, ModelResponse } from './model.ts';
-export { isResponse, modelFailure, thrownFailure, unknownEndOf } from './model-failure.ts';
+export {
+  CONTEXT_OVERFLOW,
+  isOverflow,
+  isResponse,
+  modelFailure,
+  thrownFailure,
+  unknownEndOf,
+} from './model-failure.ts';
 export type { RequestDraft } from './request-draft.ts';

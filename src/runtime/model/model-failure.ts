@@ -14,6 +14,15 @@ export function unknownEndOf({ finishReason }: ModelResponse): ModelResponse | u
   return { errorCode: code, errorMessage: `the model failed: ${message}`, retryable };
 }
 
+/** What an adapter gives as `errorCode` where the provider says that a request is too long for its model. */
+export const CONTEXT_OVERFLOW = 'context_length_exceeded';
+
+/** Whether that is what went wrong, thrown or told. */
+export function isOverflow(error: unknown): boolean {
+  if (isResponse(error)) return error.errorCode === CONTEXT_OVERFLOW;
+  return isCoxswainError(error) && error.code === 'E_CONTEXT';
+}
+
 export function modelFailure(response: ModelResponse): Failure {
   return {
     reason: 'failed',

@@ -9,6 +9,8 @@ export interface Model {
   readonly system?: string;
   /** Where it is asked, for telemetry. */
   readonly server?: { readonly address: string; readonly port: number };
+  /** Tokens that a request to the model of this name may have; undefined: that is not known. */
+  contextWindow?(name: string): number | undefined;
   /**
    * Parts of provider-specific calls carry their own id in `_meta.provider.id`; ids given here are replaced. What the
    * model collects before it gives a frame is held to `answerLimits`; its frames are counted by whoever reads them.

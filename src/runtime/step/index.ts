@@ -1,8 +1,10 @@
 /** One step of a model: request, stream, answer. */
+export type { CompactionResult } from './compaction.ts';
+export { compactNow } from './compaction.ts';
 export { fillTemplate } from './instructions.ts';
 export { ModelCalls } from './model-calls.ts';
 export { modelStep } from './model-step.ts';
-export type { Instruction, ModelUser, RequestProcessor, StepFacts } from './model-user.ts';
+export type { CompactionOptions, Instruction, ModelUser, RequestProcessor, StepFacts } from './model-user.ts';
 export {
   basicProcessor,
   contentsProcessor,
@@ -11,6 +13,7 @@ export {
   toolsProcessor,
   transferProcessor,
 } from './processors.ts';
+export { needsReader, readResultTool } from './read-result.ts';
 export { steersFor, takeSteers } from './steers.ts';
 export type { TransferRules } from './transfer.ts';
 export { isConversational, startingAgent, TRANSFER_TOOL, transferTargets, transferTool } from './transfer.ts';

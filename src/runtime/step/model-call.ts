@@ -31,12 +31,15 @@ export class ModelCall {
   readonly #startedAt: number | undefined;
   #firstAfterMs: number | undefined;
 
-  /** @throws CoxswainError `FAILED_PRECONDITION / E_NO_MODEL` */
+  /**
+   * `hidden`: nobody is shown what it says.
+   * @throws CoxswainError `FAILED_PRECONDITION / E_NO_MODEL`
+   */
   constructor(
     context: AgentContext,
     agent: ModelUser,
     draft: RequestDraft,
-    { messageId, chosen }: { messageId: string; chosen: string },
+    { messageId, chosen, hidden = false }: { messageId: string; chosen: string; hidden?: boolean },
   ) {
     // A hook that has named another model means that one.
     const { model, name } = modelOf(context, agent, draft.model === chosen ? undefined : draft.model);
@@ -48,7 +51,7 @@ export class ModelCall {
     this.#draft = draft;
     this.#model = model;
     this.#counter = new AnswerCounter(invocation.engine.answerLimits);
-    this.#streaming = invocation.options.streaming ?? true;
+    this.#streaming = !hidden && (invocation.options.streaming ?? true);
     const request = { name, config: draft.config, stream: this.#streaming };
     this.#operation = Operation.start('llm', `chat ${name}`, invocation.engine.telemetry, context.place.span, () =>
       requestAttributes(context, model, request),

@@ -9,18 +9,35 @@ import type { HookChain } from '../hooks/index.ts';
 import { CallbackContext, Editing, failClosed, hookResponse } from '../hooks/index.ts';
 import type { EventActions, Failure, StoredEvent } from '../log/index.ts';
 import type { FinishReason, ModelResponse, RequestDraft } from '../model/index.ts';
-import { finishReasonOf, isResponse, modelFailure, thrownFailure, unknownEndOf } from '../model/index.ts';
+import { finishReasonOf, isOverflow, isResponse, modelFailure, thrownFailure, unknownEndOf } from '../model/index.ts';
+import { compactNow, compactWhereDue, tooLong } from './compaction.ts';
 import { endBehind } from './end-behind.ts';
 import type { ModelFault } from './model-call.ts';
 import { ModelCall } from './model-call.ts';
 import type { ModelUser, RequestProcessor, StepFacts } from './model-user.ts';
 
-/** Asks the model once and stores its answer. A failure: the turn cannot go on. */
+/**
+ * Asks the model once and stores its answer. Where the history has grown too long it is compacted first; where the provider
+ * refuses it as too long, once, and the model is asked again. A failure: the turn cannot go on.
+ */
 export async function modelStep(
   context: AgentContext,
   agent: ModelUser,
   tools: ToolMap,
   hooks: HookChain,
+): Promise<Failure | undefined> {
+  const due = compactWhereDue(context, agent, hooks, tools);
+  if (due && (await due)) return attempt(context, agent, await agent.resolveTools(context), hooks);
+  return attempt(context, agent, tools, hooks);
+}
+
+/** The same, without a look at how long the history is. `again`: it was refused as too long, and was compacted. */
+async function attempt(
+  context: AgentContext,
+  agent: ModelUser,
+  tools: ToolMap,
+  hooks: HookChain,
+  again = false,
 ): Promise<Failure | undefined> {
   const callback = new CallbackContext(context);
   const built = buildRequest(context, agent, tools);
@@ -37,13 +54,16 @@ export async function modelStep(
     return failure;
   }
   try {
-    const answer = await ask(step, chosen);
-    if (answer && 'failure' in answer) await keepWrites(context, callback);
+    const answer = await ask(step, chosen, again || agent.compaction === false);
+    if (answer && !('response' in answer)) await keepWrites(context, callback);
     if (!answer || 'failure' in answer) return answer?.failure;
-    return await take(step, answer.response, draft.model);
+    if ('response' in answer) return await take(step, answer.response, draft.model);
   } finally {
     modelCalls.end();
   }
+  await compactNow(context, agent, hooks, tools, 'overflow');
+  if (context.signal.aborted) return undefined;
+  return attempt(context, agent, await agent.resolveTools(context), hooks, true);
 }
 
 interface Step {
@@ -58,11 +78,20 @@ interface Step {
   messageId: string;
 }
 
-/** The model's answer or a hook's instead of it, or why there is none. Undefined: the run was aborted. */
+/** There is none yet: the history has to be shorter. */
+interface TooLong {
+  tooLong: true;
+}
+
+/**
+ * The model's answer or a hook's instead of it, or why there is none. Undefined: the run was aborted. `isLast`: what is too
+ * long stays so.
+ */
 async function ask(
   { context, agent, hooks, callback, draft, messageId }: Step,
   chosen: string,
-): Promise<{ response: ModelResponse } | { failure: Failure } | undefined> {
+  isLast: boolean,
+): Promise<{ response: ModelResponse } | { failure: Failure } | TooLong | undefined> {
   const call = new ModelCall(context, agent, draft, { messageId, chosen });
   let said: ModelResponse | undefined;
   let fault: ModelFault | undefined;
@@ -78,7 +107,10 @@ async function ask(
   if (said?.usage && !context.signal.aborted) {
     await context.emit({ usage: copyJson(said.usage, 'usage'), model: said.model ?? chosen });
   }
-  return unanswered(context, call, fault?.error, draft, callback, hooks);
+  const isTooLong = call.shown.length === 0 && !context.signal.aborted && isOverflow(fault?.error);
+  if (isTooLong && !isLast) return { tooLong: true };
+  const error = isTooLong ? tooLong(agent, fault?.error) : fault?.error;
+  return unanswered(context, call, error, draft, callback, hooks);
 }
 
 /** Stores a response, once the hooks have seen it. `asked`: the model that it is of; undefined: none was asked. */

@@ -1,4 +1,4 @@
-import type { JsonSchema, SchemaLike } from '../../contracts/index.ts';
+import type { Content, JsonSchema, SchemaLike } from '../../contracts/index.ts';
 import type { AgentContext, LimitedAgent, ToolMap, ToolUser } from '../agent/index.ts';
 import type { InvocationInfo } from '../hooks/index.ts';
 import type { StateView } from '../log/index.ts';
@@ -14,6 +14,31 @@ export type Instruction =
       invocation: InvocationInfo;
     }) => string | Promise<string>);
 
+/** When and how an agent's history is compacted. */
+export interface CompactionOptions {
+  /** Tokens that a request to its model may have. Default: as far as the model's adapter knows it. */
+  window?: number;
+  /** Share of the window above which something is left out, above 0 and at most 1. Default 0.8. */
+  at?: number;
+  /** How many of the newest messages and answers stay as they are. Default 8. */
+  keep?: number;
+  /**
+   * Sums up what is left out: the system instruction for a call of the agent's model, or a function that gives the
+   * summary. With no text, or a failure, nothing is left out but results.
+   */
+  summarise?: string | ((given: GivenRange) => string | undefined | Promise<string | undefined>);
+}
+
+/** Messages that a summary is to stand for. */
+interface GivenRange {
+  /** Name of the agent whose history it is. */
+  readonly agent: string;
+  /** The messages as one text; of very long ones without the middle. */
+  readonly text: string;
+  readonly contents: readonly Content[];
+  readonly signal: AbortSignal;
+}
+
 /** What a step needs of the agent that asks a model. */
 export interface ModelUser extends ToolUser, LimitedAgent, TransferRules {
   readonly model: Model | string | undefined;
@@ -28,6 +53,7 @@ export interface ModelUser extends ToolUser, LimitedAgent, TransferRules {
   readonly includeContents: 'default' | 'none';
   readonly generateContentConfig: Readonly<Record<string, unknown>>;
   readonly processors: readonly RequestProcessor[];
+  readonly compaction: CompactionOptions | false | undefined;
 }
 
 /** What is known when a request is made. */

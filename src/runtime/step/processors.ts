@@ -7,6 +7,7 @@ import type { RequestDraft } from '../model/index.ts';
 import { fillTemplate, hasPlaceholders } from './instructions.ts';
 import type { Instruction, ModelUser, RequestProcessor } from './model-user.ts';
 import { TRANSFER_TOOL, transferTargets } from './transfer.ts';
+import { viewerOf } from './viewer-of.ts';
 
 /** Generation settings of the agent. */
 export const basicProcessor: RequestProcessor = {
@@ -85,11 +86,7 @@ export const transferProcessor: RequestProcessor = {
 export const contentsProcessor: RequestProcessor = {
   name: 'Contents',
   process({ context, agent }, draft) {
-    const { session, fold } = context.invocation;
-    const viewer = { agent: agent.name, branch: context.branch, iso: context.iso };
-    // An agent run as a tool has no other turn than its call, which may outlive that of its caller.
-    const from = agent.includeContents === 'none' && context.iso === '' && fold.turn ? { from: fold.turn.seq } : {};
-    const contents = session.contents({ ...viewer, ...from });
+    const contents = context.invocation.session.contents(viewerOf(context, agent));
     if (contents instanceof Promise) return contents.then((read) => putContents(context, agent, draft, read));
     return putContents(context, agent, draft, contents);
   },

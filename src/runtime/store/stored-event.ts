@@ -194,6 +194,16 @@ const actionChecks: Record<string, Check> = {
   'end?': shape({ reason: isText, 'data?': isMap }),
   'abort?': shape({ reason: isText, 'requestId?': isText, 'threadId?': isText }),
   'rewound?': shape({ through: isCount }),
+  'compacted?': shape({
+    from: isCount,
+    through: isCount,
+    'summary?': isText,
+    'cleared?': mapOf(isCount),
+    tokensBefore: isCount,
+    tokensAfter: isCount,
+    by: isText,
+    'model?': isText,
+  }),
 };
 const actionFields = fieldsOf(actionChecks);
 

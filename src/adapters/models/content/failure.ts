@@ -1,6 +1,6 @@
 import { messageOf } from '../../../contracts/index.ts';
 import type { FinishReason } from '../../../runtime/index.ts';
-import { finishReasonOf, unknownEnd } from '../../../runtime/index.ts';
+import { CONTEXT_OVERFLOW, finishReasonOf, unknownEnd } from '../../../runtime/index.ts';
 
 /** What went wrong at a provider, in its adapter's own words. Never shown as it is: it ends as an error frame. */
 export class ProviderFailure extends Error {
@@ -56,6 +56,19 @@ const retryableStatus = new Set([408, 409, 425, 429, 500, 502, 503, 504, 520, 52
 const retryableWords = /overloaded|rate_limit|server_error|api_error|unavailable|timeout|internal|resource_exhausted/i;
 /** Out of money is not out of breath. */
 const exhausted = /insufficient_quota|billing|credit balance/i;
+/**
+ * A request that is longer than its model's window, in the words of OpenAI and of servers like it, of Anthropic, Gemini, xAI,
+ * Mistral, llama.cpp and Bedrock.
+ */
+const overflow = new RegExp(
+  [
+    'context_length_exceeded|exceed_context_size',
+    "maximum (context|prompt) length|exceeds? the (available |model's )?context (size|window|length)|exceed context limit",
+    'prompt is too long|input is too long|prompt contains \\d+ tokens and .*too large',
+    'input token count.*exceeds the maximum number of tokens',
+  ].join('|'),
+  'i',
+);
 const MAX_MESSAGE = 600;
 
 /** What an SDK threw, by shape: the SDKs need not be loaded to read it. */
@@ -86,7 +99,10 @@ export function fromBody(body: unknown, status: number | undefined): ModelFailur
     typeof said.message === 'string' ? said.message : typeof body === 'string' ? body : (JSON.stringify(body) ?? '');
   const code = numeric === undefined ? (words.find((word) => word !== 'error') ?? 'request_error') : `http_${numeric}`;
   const may = numeric === undefined ? words.some((word) => retryableWords.test(word)) : retryableStatus.has(numeric);
-  const retryable = may && !exhausted.test(`${words.join(' ')} ${message}`);
+  const all = `${words.join(' ')} ${message}`;
+  // A rate limit by the minute speaks of tokens, too: such a request may succeed later.
+  if (numeric !== 429 && overflow.test(all)) return { code: CONTEXT_OVERFLOW, message, retryable: false };
+  const retryable = may && !exhausted.test(all);
   return { code, message, retryable, waitMs: retryInfo(said.details) };
 }
 

@@ -1,6 +1,7 @@
 import type { PriceTable } from '../../../contracts/index.ts';
 import type { Model } from '../../../runtime/index.ts';
 import type { RetryOptions } from './retry.ts';
+import { windowOf } from './windows.ts';
 
 export type Fetch = typeof globalThis.fetch;
 
@@ -51,12 +52,16 @@ const PROVIDERS: readonly (readonly [RegExp, string])[] = [
   [/(^|-)aiplatform\.googleapis\.com$/, 'gcp.vertex_ai'],
 ];
 
-/** What telemetry is told of a model: whose it is (`system`, unless its place says otherwise), and where it is asked. */
+/**
+ * What is known of a model: whose it is (`system`, unless its place says otherwise) and where it is asked, for telemetry; how
+ * much a request to it may have.
+ */
 export function toldOf(system: string, ownUrl: string, { baseUrl = ownUrl }: ModelOptions): Partial<Model> {
   const { hostname, port, protocol } = new URL(baseUrl);
   const known = PROVIDERS.find(([host]) => host.test(hostname));
   return {
     system: known?.[1] ?? system,
+    contextWindow: windowOf,
     server: { address: hostname, port: port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port) },
   };
 }

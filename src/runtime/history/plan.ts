@@ -1,0 +1,139 @@
+import type { FunctionResponsePart } from '../../contracts/index.ts';
+import { textOfResult } from './cleared.ts';
+import type { History, Unit } from './history.ts';
+
+/** What may be left out of a history, and how far that is to go. */
+export interface Bounds {
+  /** Tokens of a request above which something is left out. */
+  readonly limit: number;
+  /** How many of the newest units stay as they are. */
+  readonly keep: number;
+  /** Calls that have no result yet. */
+  readonly open: { has(callId: string): boolean };
+  /** The newest turn: what a user has said in it stays. */
+  readonly turnId: string;
+}
+
+/** Results that become references: what is left of each, by call id. */
+export interface Clearing {
+  readonly from: number;
+  readonly through: number;
+  readonly cleared: Record<string, number>;
+}
+
+/** Characters of a result below which a reference would save nothing worth while. */
+const WORTH_CLEARING = 1000;
+/** Characters that a token of an excerpt has, about. */
+const CHARS_PER_TOKEN = 3;
+/** Tokens below which a summary would save nothing worth while. */
+const WORTH_SUMMARISING = 200;
+
+/**
+ * Results to be cleared: those before the newest units, whole; if a request would be too long even then, of the newest ones
+ * what is more than their share. Undefined: there is nothing worth while.
+ */
+export function planClearing(history: History, bounds: Bounds): Clearing | undefined {
+  const units = history.units();
+  const kept = Math.max(0, units.length - bounds.keep);
+  const cleared: Record<string, number> = {};
+  const touched: Unit[] = [];
+  let excess = history.tokens - bounds.limit;
+  for (const [at, unit] of units.entries()) {
+    if (at === kept && excess <= 0) break;
+    const left = at < kept ? 0 : shareOf(bounds);
+    for (const part of resultsIn(history, unit)) {
+      if (bounds.open.has(part.id)) continue;
+      const size = textOfResult(part).length + attachedIn(part);
+      if (size < Math.max(WORTH_CLEARING, left + WORTH_CLEARING / 2)) continue;
+      cleared[part.id] = left;
+      excess -= Math.ceil((size - left) / 4);
+      touched.push(unit);
+    }
+  }
+  const [first, last] = [touched[0], touched.at(-1)];
+  return first && last && { from: first.seq, through: last.seq, cleared };
+}
+
+/** Characters that each of the newest results may have: all of them together take half of what there is. */
+function shareOf({ limit, keep }: Bounds): number {
+  return Math.floor((limit * CHARS_PER_TOKEN) / 2 / Math.max(1, keep));
+}
+
+/** As far as clearing alone has to come: a little less than the limit would be reached again with the next step. */
+export function enough({ limit }: Pick<Bounds, 'limit'>): number {
+  return limit * 0.75;
+}
+
+/** Units of which one summary can be made: all of them without a gap, and none that has to stay. */
+export interface Range {
+  readonly from: number;
+  readonly through: number;
+  /** Places of its contents. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The range whose summary saves most. Undefined: there is none worth while. */
+export function planSummary(history: History, bounds: Bounds, atLeast = WORTH_SUMMARISING): Range | undefined {
+  const units = history.units();
+  const kept = keptFrom(history, units, bounds);
+  let best: { range: Range; tokens: number } | undefined;
+  let run: Unit[] = [];
+  const close = () => {
+    const range = rangeOf(units, run);
+    run = [];
+    if (!range) return;
+    const tokens = history.estimate(range.start, range.end);
+    if (tokens >= atLeast && tokens > (best?.tokens ?? 0)) best = { range, tokens };
+  };
+  for (const [at, unit] of units.entries()) {
+    if (at >= kept) break;
+    if (mustStay(history, unit, bounds)) close();
+    else run.push(unit);
+  }
+  close();
+  return best?.range;
+}
+
+/** From here on units stay as they are: fewer than wanted, where these alone take half of what there is. */
+function keptFrom(history: History, units: readonly Unit[], { keep, limit }: Bounds): number {
+  let from = units.length;
+  let tokens = 0;
+  while (from > 0 && units.length - from < keep) {
+    const unit = units[from - 1] as Unit;
+    tokens += history.estimate(unit.start, unit.end);
+    if (tokens > limit / 2 && from < units.length) break;
+    from--;
+  }
+  return from;
+}
+
+/** What a person has still to answer, and what a user wants in this turn. */
+function mustStay(history: History, unit: Unit, { open, turnId }: Bounds): boolean {
+  if (unit.kind === 'words' && unit.turnId === turnId) return true;
+  for (const part of history.contents[unit.start]?.parts ?? []) {
+    if (part.type === 'function_call' && open.has(part.id)) return true;
+  }
+  return false;
+}
+
+/** Units that one event has put there go together. A summary alone is not summed up again. */
+function rangeOf(units: readonly Unit[], run: readonly Unit[]): Range | undefined {
+  const [before, after] = [units[units.indexOf(run[0] as Unit) - 1], units[units.indexOf(run.at(-1) as Unit) + 1]];
+  let [start, end] = [0, run.length];
+  while (start < end && run[start]?.seq === before?.seq) start++;
+  while (end > start && run[end - 1]?.seq === after?.seq) end--;
+  const [first, last] = [run[start], run[end - 1]];
+  if (!first || !last || end <= start || (first === last && first.kind === 'summary')) return undefined;
+  return { from: first.from ?? first.seq, through: last.seq, start: first.start, end: last.end };
+}
+
+function* resultsIn(history: History, unit: Unit): Generator<FunctionResponsePart> {
+  for (const part of history.contents[unit.end - 1]?.parts ?? []) if (part.type === 'function_response') yield part;
+}
+
+function attachedIn({ content = [] }: FunctionResponsePart): number {
+  let size = 0;
+  for (const part of content) if (part.type !== 'text') size += part.data?.length ?? 0;
+  return size;
+}

@@ -1,0 +1,87 @@
+import type { AnyAgentTool, FunctionResponsePart } from '../../contracts/index.ts';
+import { CoxswainError, defineAgentTool } from '../../contracts/index.ts';
+import { AgentContext } from '../agent/index.ts';
+import { READ_RESULT, sees, sliceOf, textOfResult } from '../history/index.ts';
+import { ToolContext } from '../hooks/index.ts';
+import { viewerOf } from './viewer-of.ts';
+
+/** Characters that are read at once. */
+const PIECE = 8_000;
+const MOST = 100_000;
+
+/**
+ * Reads again, piece by piece, a result that was left out of the agent's own history, or of which a tool's bound has left a
+ * part. It knows no session of its own: whoever runs it is asked.
+ */
+export const readResultTool: AnyAgentTool = defineAgentTool({
+  name: READ_RESULT,
+  description:
+    'Reads again the result of an earlier call of a tool, of which a part was left out to save room. Give the id of the call. A long result is read in pieces: offset says where a piece begins.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      call: { type: 'string', description: 'Id of the earlier call, as the note in its place has it.' },
+      offset: { type: 'integer', minimum: 0, description: 'Character with which to begin. Default 0.' },
+      length: { type: 'integer', minimum: 1, maximum: MOST, description: `Characters to read. Default ${PIECE}.` },
+    },
+    required: ['call'],
+  },
+  kind: 'read',
+  annotations: { readOnly: true, idempotent: true },
+  async execute({ call, offset, length }, context) {
+    const text = await wholeOf(activationOf(context), context, String(call));
+    const from = Math.min(Number(offset ?? 0), text.length);
+    const to = Math.min(from + Math.min(Number(length ?? PIECE), MOST), text.length);
+    const rest = to < text.length ? `; the next piece begins at ${to}` : '';
+    return `${sliceOf(text, from, to)}\n[characters ${from} to ${to} of ${text.length}${rest}]`;
+  },
+});
+
+/** Whether something of an agent's history was left out, so that there is something to be read again. */
+export function needsReader(context: AgentContext, agent: Parameters<typeof viewerOf>[1]): boolean | Promise<boolean> {
+  const history = context.invocation.session.history(viewerOf(context, agent));
+  return history instanceof Promise ? history.then(({ isCompacted }) => isCompacted) : history.isCompacted;
+}
+
+function activationOf(context: unknown): AgentContext {
+  const activity = ToolContext.activityOf(context);
+  if (activity instanceof AgentContext) return activity;
+  throw new CoxswainError('INTERNAL', 'E_INTERNAL', `${READ_RESULT} was run without an agent`);
+}
+
+type Artifacts = Pick<ToolContext['artifacts'], 'load'>;
+
+async function wholeOf(agent: AgentContext, { artifacts }: { artifacts: Artifacts }, call: string): Promise<string> {
+  const part = await resultOf(agent, call);
+  if (!part) {
+    throw new CoxswainError('NOT_FOUND', 'E_TOOL', `there is no result of a call ${JSON.stringify(call)} here`);
+  }
+  const name = keptAs(part);
+  if (name === undefined) return textOfResult(part);
+  const whole = await artifacts.load(name);
+  return whole ? Buffer.from(whole.data, 'base64').toString('utf8') : textOfResult(part);
+}
+
+/** Of what this agent sees alone. */
+async function resultOf(
+  { invocation, branch, iso }: AgentContext,
+  call: string,
+): Promise<FunctionResponsePart | undefined> {
+  const { session } = invocation;
+  await session.whole();
+  const { log } = session;
+  for (let at = log.length - 1; at >= 0; at--) {
+    const event = log[at];
+    if (!event?.content || (event.iso ?? '') !== iso || !sees(branch, event.branch)) continue;
+    for (const part of event.content.parts) if (part.type === 'function_response' && part.id === call) return part;
+  }
+  return undefined;
+}
+
+/** The artifact that has the text which was cut off, if one has. */
+function keptAs({ _meta, response }: FunctionResponsePart): string | undefined {
+  const { artifacts } = (_meta?.truncated ?? {}) as { artifacts?: unknown };
+  if (!Array.isArray(artifacts)) return undefined;
+  const said = JSON.stringify(response);
+  return artifacts.findLast((name) => typeof name === 'string' && said.includes(name)) as string | undefined;
+}

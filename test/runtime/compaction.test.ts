@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest';
+import type { StoredEvent } from '../../src/runtime/index.ts';
+import { History } from '../../src/runtime/index.ts';
+import { ScriptedModel } from '../../src/testing/index.ts';
+import { bench, brief, endOf, errorOf, llm, ownTool, responses, said } from './kit.ts';
+
+const compactions = (events: readonly StoredEvent[]) =>
+  events.flatMap(({ actions }) => (actions.compacted ? [actions.compacted] : []));
+const long = (n: number, of = 'x') => `${of} `.repeat(n / 2);
+
+describe('due by what the provider has counted', () => {
+  test('CMP-1 old results become references first, and nobody is asked for a summary', async () => {
+    const calls = [1, 2, 3].map((n) => ({
+      calls: [['look', { n }] as const],
+      usage: { inputTokens: n * 1000, outputTokens: 10 },
+    }));
+    const model = new ScriptedModel([...calls, 'done']);
+    const agent = llm('bot', model, {
+      tools: [ownTool('look', ({ n }) => `${n}: ${long(4000)}`)],
+      compaction: { window: 5000, keep: 2 },
+    });
+    const { say } = bench(agent);
+    const events = await say('hi');
+    expect(compactions(events)).toMatchObject([{ by: 'clear' }]);
+    expect(endOf(events)).toBe('completed');
+    const last = brief(model.requests.at(-1)?.contents);
+    expect(last).toHaveLength(7);
+    expect(last[2]).toContain('left out to save room: a result of 4003 characters; read_result with call');
+    expect(last[6]).toContain('3: x x');
+    expect(model.requests.at(-1)?.tools).toEqual(['look', 'read_result']);
+    expect(model.requests.at(-2)?.tools).toEqual(['look']);
+  });
+
+  test('CMP-2 what is left then is summed up: one message for the range, the newest user’s words stay', async () => {
+    const model = new ScriptedModel([
+      { text: long(2000), usage: { inputTokens: 500, outputTokens: 500 } },
+      { text: long(2000), usage: { inputTokens: 1500, outputTokens: 500 } },
+      { text: 'They greeted each other.', usage: { inputTokens: 800, outputTokens: 9 } },
+      'three',
+    ]);
+    const { say, log } = bench(llm('bot', model, { compaction: { window: 2000, keep: 1 } }));
+    await say('one');
+    await say('two');
+    const events = await say('and now');
+    expect(compactions(events)).toMatchObject([
+      { by: 'model', model: 'scripted', summary: 'They greeted each other.', tokensBefore: expect.any(Number) },
+    ]);
+    expect(model.requests.map(({ purpose }) => purpose)).toEqual([undefined, undefined, 'compaction', undefined]);
+    expect(brief(model.requests.at(-1)?.contents)).toEqual([
+      expect.stringContaining('They greeted each other.'),
+      'user: and now',
+    ]);
+    const summing = model.requests[2];
+    expect(summing?.tools).toEqual([]);
+    expect(brief(summing?.contents)[0]).toContain('User: one');
+    // The log keeps everything.
+    expect(said(await log()).length).toBe(6);
+  });
+});
+
+describe('what is left out', () => {
+  test('CMP-3 a result that is larger than the window is cut to its beginning and end, and read again in pieces', async () => {
+    const big = `begin ${long(100_000)}end`;
+    const model = new ScriptedModel([
+      { calls: [['fetch', {}]], usage: { inputTokens: 100, outputTokens: 10 } },
+      ({ contents }) => {
+        const [, , result] = brief(contents);
+        const id = /with call \\?\\?"([^"\\]+)/.exec(String(result))?.[1];
+        return { calls: [['read_result', { call: id, offset: 50_000, length: 10 }]] };
+      },
+      'done',
+    ]);
+    const { say, warnings } = bench(
+      llm('bot', model, { tools: [ownTool('fetch', () => big)], compaction: { window: 8000 } }),
+    );
+    const events = await say('hi');
+    const shown = brief(model.requests[1]?.contents)[2] ?? '';
+    expect(shown.length).toBeLessThan(2000);
+    expect(shown).toContain('begin x');
+    expect(shown).toContain('end');
+    expect(responses(events).read_result).toEqual({
+      content: `${big.slice(50_000, 50_010)}\n[characters 50000 to 50010 of ${big.length}; the next piece begins at 50010]`,
+    });
+    expect(endOf(events)).toBe('completed');
+    expect(warnings).toEqual([]);
+  });
+
+  test('CMP-4 a rewind before a compaction undoes it; a fresh reader of the log has what the first has', async () => {
+    const model = new ScriptedModel([
+      { text: long(2000), usage: { inputTokens: 500, outputTokens: 500 } },
+      { text: long(2000), usage: { inputTokens: 1500, outputTokens: 500 } },
+      'A summary.',
+      'three',
+    ]);
+    const { say, log } = bench(llm('bot', model, { compaction: { window: 2000, keep: 1 } }));
+    await say('one');
+    await say('two');
+    await say('and now');
+    const viewer = { agent: 'bot', branch: undefined, iso: '' };
+    const events = await log();
+    const at = events.findIndex(({ actions }) => actions.compacted);
+    const read = (some: readonly StoredEvent[]) => brief(new History(viewer).extend(some, () => undefined));
+    expect(read(events)).toEqual([...brief(model.requests.at(-1)?.contents), 'model: three']);
+    expect(read(events.slice(0, at))).toHaveLength(5);
+  });
+});
+
+describe('what cannot be helped', () => {
+  const refused = { errorCode: 'context_length_exceeded', errorMessage: 'openai: too long' };
+
+  test('CMP-5 refused as too long: compacted once, then asked again', async () => {
+    const model = new ScriptedModel([long(4000), long(4000), refused, 'A summary.', 'three']);
+    const { say } = bench(llm('bot', model));
+    await say('one');
+    await say('two');
+    const events = await say('three?');
+    expect(compactions(events)).toMatchObject([{ by: 'model' }]);
+    expect(endOf(events)).toBe('completed');
+  });
+
+  test('CMP-5 refused again: the turn ends with E_CONTEXT, and says so', async () => {
+    const model = new ScriptedModel([long(4000), long(4000), refused, 'A summary.', refused]);
+    const { say } = bench(llm('bot', model));
+    await say('one');
+    await say('two');
+    const events = await say('three?');
+    expect(errorOf(events)).toEqual({
+      code: 'E_CONTEXT',
+      message: expect.stringContaining('nothing more can be left out of it'),
+    });
+    expect(endOf(events)).toBe('failed');
+  });
+
+  test('CMP-5 off: E_CONTEXT at once, and nothing is compacted', async () => {
+    const model = new ScriptedModel([long(4000), refused]);
+    const { say } = bench(llm('bot', model, { compaction: false }));
+    await say('one');
+    const events = await say('two');
+    expect([errorOf(events)?.code, compactions(events)]).toEqual(['E_CONTEXT', []]);
+  });
+
+  test.each([
+    ['empty', ''],
+    ['refused', { text: 'no', finishReason: 'refusal' }],
+    ['failed', { errorCode: 'http_500', errorMessage: 'down' }],
+    ['longer than what it stands for', long(9000)],
+  ])('CMP-6 a summary that is %s is none: the request goes out as it is', async (_, summary) => {
+    const model = new ScriptedModel([
+      { text: long(2000), usage: { inputTokens: 500, outputTokens: 500 } },
+      { text: long(2000), usage: { inputTokens: 1500, outputTokens: 500 } },
+      summary,
+      'three',
+    ]);
+    const { say, warnings } = bench(llm('bot', model, { compaction: { window: 2000, keep: 1 } }));
+    await say('one');
+    await say('two');
+    const events = await say('and now');
+    expect(compactions(events)).toEqual([]);
+    expect(warnings).toEqual([expect.stringContaining('the history of agent bot was not summed up')]);
+    expect(brief(model.requests.at(-1)?.contents)).toHaveLength(5);
+    expect(endOf(events)).toBe('completed');
+  });
+});
