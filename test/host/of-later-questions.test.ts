@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { cacheToolResults } from '../../src/adapters/auto-tools/index.ts';
-import type { ConfirmationRequest, ReportedRequest } from '../../src/contracts/index.ts';
+import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
+import type { AgentSource, ConfirmationRequest, ReportedRequest } from '../../src/contracts/index.ts';
 import { confirmationOf } from '../../src/host/questions/confirmation.ts';
-import { bot, follow, hostOf, only, policyOf, readOnly, refusal, say, tool } from './kit.ts';
+import { fromAgent, InMemorySessionService } from '../../src/index.ts';
+import { bot, follow, hostOf, notingTool, only, policyOf, readOnly, refusal, say, tool } from './kit.ts';
 
 test('ATT-25 an answer to a question that its handler has given up is none to the next question of the call', async () => {
   const gaveUp = new AbortController();
@@ -76,6 +78,68 @@ test('ATT-28 a cached result is for the person whose call had it, whatever other
     await say(await host.open('bot', { sessionId: 's1', userId, create: true }), 'read');
   }
   expect(read).toEqual(['anna', 'bob']);
+  await host.close();
+});
+
+/** The same sessions, which their host does not know for the runtime's own. */
+const asForeign = (source: AgentSource): AgentSource => ({
+  ...source,
+  open: async (...given) => {
+    const session = await source.open(...given);
+    return new Proxy(session, {
+      get(target, key) {
+        const value: unknown = Reflect.get(target, key, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  },
+});
+
+const looksOf = (turns: number) =>
+  bot(Array.from({ length: turns }, () => [{ calls: [['look', {}] as const] }, 'done']).flat());
+
+test.each([
+  ['memory', 'the host'],
+  ['memory', 'another process'],
+  ['SQLite', 'the host'],
+  ['SQLite', 'another process'],
+])('ATK-28 a cached result ends with its session (%s, deleted by %s)', async (kind, by) => {
+  const { tool: look, runs } = notingTool('look', readOnly);
+  const store = kind === 'SQLite' ? openSqlite(':memory:') : new InMemorySessionService();
+  const { host } = hostOf(looksOf(6), { store, tools: [look], policy: policyOf({}), hooks: cacheToolResults() });
+  const open = () => host.open('bot', { sessionId: 's', create: true });
+  for (let n = 0; n < 4; n++) {
+    const session = await open();
+    await say(session, 'look');
+    await session[Symbol.asyncDispose]();
+  }
+  expect(runs).toHaveLength(1);
+  if (by === 'the host') await host.sessions().delete('s');
+  else await store.delete({ app: 'shop', userId: 'local', id: 's' });
+  await say(await open(), 'look');
+  expect(runs).toHaveLength(2);
+  await host.close();
+  await store.close();
+});
+
+test.each([
+  ['an ephemeral session', {}, { ephemeral: true }],
+  ['a session of an executor that is not believed', { agents: [asForeign(fromAgent(looksOf(3)))] }, {}],
+])('ATK-28 a cached result ends with %s', async (_, extra, options) => {
+  const { tool: look, runs } = notingTool('look', readOnly);
+  const { host } = hostOf(looksOf(3), {
+    tools: [look],
+    policy: policyOf({}),
+    hooks: cacheToolResults(),
+    ...extra,
+  });
+  for (const reads of [1, 2]) {
+    const session = await host.open('bot', { sessionId: 's', create: true, ...options });
+    await say(session, 'look');
+    await say(session, 'look');
+    expect(runs).toHaveLength(reads);
+    await session[Symbol.asyncDispose]();
+  }
   await host.close();
 });
 

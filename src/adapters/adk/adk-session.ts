@@ -103,6 +103,10 @@ export class AdkSession implements AgentSession {
     return this.runtime.tree;
   }
 
+  get uid(): string | undefined {
+    return this.runtime.uid;
+  }
+
   get permissionMode(): PermissionMode | undefined {
     return this.runtime.permissionMode;
   }

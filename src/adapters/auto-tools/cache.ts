@@ -24,7 +24,7 @@ export interface ToolCacheOptions {
   now?: () => number;
 }
 
-type Asker = Pick<HookContext, 'userId' | 'principal' | 'sessionId'>;
+type Asker = Pick<HookContext, 'userId' | 'principal' | 'sessionId' | 'sessionUid'>;
 
 /** Who acts, for whom, and as what: a tool may give each something else. */
 const asker = ({ id, onBehalfOf = id, roles = [] }: Asker['principal']) => [id, onBehalfOf, [...roles].sort()];
@@ -65,13 +65,16 @@ export function cacheToolResults(options: ToolCacheOptions = {}): ToolCache {
   const shared = new WeakMap<AnyAgentTool, AnyAgentTool>();
   const serves = ({ name, annotations }: { name: string; annotations?: ToolAnnotations | undefined }) =>
     cached ? cached.has(name) : annotations?.readOnly === true;
-  // The id of a session is unique for its user alone, and what a tool gives may be for whoever asks.
-  const keyOf = ({ userId, principal, sessionId }: Asker, name: string, args: unknown) =>
-    canonicalJson([scope === 'session' ? [userId, sessionId, ...asker(principal)] : null, name, args]);
+  // The id of a session is unique for its user alone and may be used again; what a tool gives may be for whoever asks.
+  const keyOf = ({ userId, principal, sessionId, sessionUid }: Asker, name: string, args: unknown) => {
+    if (scope === 'shared') return canonicalJson([name, args]);
+    if (sessionUid === undefined) return undefined;
+    return canonicalJson([userId, sessionId, sessionUid, ...asker(principal), name, args]);
+  };
   const keyOfCall = ({ tool, args, context }: HookPayloads['before_tool']) => keyOf(context, tool.name, args);
-  const lookUp = (key: string): ToolResult | undefined => {
-    const entry = kept.get(key);
-    if (!entry) return undefined;
+  const lookUp = (key: string | undefined): ToolResult | undefined => {
+    const entry = key === undefined ? undefined : kept.get(key);
+    if (key === undefined || !entry) return undefined;
     kept.delete(key);
     if (now() - entry.at >= ttlMs) return undefined;
     kept.set(key, entry);
@@ -85,9 +88,10 @@ export function cacheToolResults(options: ToolCacheOptions = {}): ToolCache {
     },
     afterTool(call) {
       const result = call.result as ToolResult;
-      if (!serves(call.tool) || result.isError) return;
-      kept.delete(keyOfCall(call));
-      kept.set(keyOfCall(call), { result: structuredClone(result), at: now() });
+      const key = serves(call.tool) && !result.isError ? keyOfCall(call) : undefined;
+      if (key === undefined) return;
+      kept.delete(key);
+      kept.set(key, { result: structuredClone(result), at: now() });
       const [oldest] = kept.keys();
       if (kept.size > maxEntries && oldest !== undefined) kept.delete(oldest);
     },
@@ -113,7 +117,7 @@ export function isToolCache(given: LifecycleInterceptor): given is ToolCache {
 }
 
 /** Arguments that a schema has made into something other than JSON are like no others. */
-function keyIfAny(make: () => string): string | undefined {
+function keyIfAny(make: () => string | undefined): string | undefined {
   try {
     return make();
   } catch {

@@ -82,6 +82,8 @@ export interface HookWords {
 
 export interface HookContext {
   sessionId: string;
+  /** See `CallInfo`; absent before the session's first event. */
+  sessionUid?: string | undefined;
   /** Whose session it is. */
   userId: string;
   /** On whose behalf, as tools are told: see `CallInfo`. */

@@ -84,6 +84,11 @@ export interface CallInfo<Deps = unknown> {
   /** Id of this call, stable over retries and restarts: the idempotency key. */
   readonly callId: string;
   readonly sessionId: string;
+  /**
+   * Opaque; a session that is deleted and made again under its id has another one. Absent where nobody can tell: keep
+   * nothing for the session then. Each handle of an executor other than this package's runtime has its own.
+   */
+  readonly sessionUid?: string | undefined;
   /** Whose session it is. */
   readonly userId: string;
   /**

@@ -18,7 +18,7 @@ import { asksNobody } from '../../contracts/index.ts';
 import type { CapOptions } from '../../gate/index.ts';
 import { boundedResult, excludedBy, frozenPrincipal } from '../../gate/index.ts';
 import type { LazyMap } from '../../session/index.ts';
-import { isPipeable, lendsArtifacts, resultArtifacts } from '../../session/index.ts';
+import { isPipeable, lendsArtifacts, newId, resultArtifacts } from '../../session/index.ts';
 import type { PolicyRule } from '../policy/index.ts';
 import type { Confirmations, JudgeOptions, RunTimeQuestions } from '../questions/index.ts';
 import { Judge } from '../questions/index.ts';
@@ -109,6 +109,7 @@ export class HostedFrame implements JudgeOptions {
   readonly agent: string;
   readonly #inner: ExecutorSession;
   readonly #name: string;
+  #uid: string | undefined;
   #judge: Judge | undefined;
   #policy: { rules: Remembered; mode: PermissionMode | undefined; policy: PolicyEvaluator } | undefined;
 
@@ -177,6 +178,12 @@ export class HostedFrame implements JudgeOptions {
   get userId(): string {
     return this.#place.userId;
   }
+  /** See `CallInfo`. What another executor says of its sessions' beginnings is not believed: a handle is all that is known. */
+  get sessionUid(): string | undefined {
+    if (isPipeable(this.#inner)) return this.#inner.uid;
+    this.#uid ??= newId();
+    return this.#uid;
+  }
   /** Of the session among all of its host. */
   get name(): string {
     return this.#name;
@@ -228,6 +235,7 @@ export class HostedFrame implements JudgeOptions {
     return {
       callId,
       sessionId: this.#inner.id,
+      sessionUid: this.sessionUid,
       userId: this.userId,
       principal: frozenPrincipal(this.requesterOf(request)),
       agentPath: request.agentPath,

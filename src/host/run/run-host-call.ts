@@ -49,6 +49,7 @@ export async function runHostCall(
   const call = {
     callId,
     sessionId: session.id,
+    sessionUid: frame.sessionUid,
     userId: frame.userId,
     principal: frozenPrincipal(frame.requesterOf(request)),
     agentPath: request.agentPath,

@@ -23,6 +23,7 @@ export async function passUserMessages(
         typeof input.content === 'string' ? [{ type: 'text' as const, text: input.content }] : input.content;
       const context: HookContext = {
         sessionId: session.id,
+        sessionUid: session.frame.sessionUid,
         userId: session.frame.userId,
         principal: frozenPrincipal(principal),
         agentPath: [session.descriptor.name],

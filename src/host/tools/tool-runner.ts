@@ -33,6 +33,7 @@ import type { HostTool } from './tool-registry.ts';
 export interface HostCall {
   callId: string;
   sessionId: string;
+  sessionUid?: string | undefined;
   userId: string;
   /** On whose behalf; frozen. */
   principal: Principal;
@@ -139,8 +140,8 @@ export const undeclaredCalls = (tool: string): string =>
 /** The host's hooks behind a handler. One that was too slow is no error that they are asked about. */
 function hooksBehind(call: HostCall, options: RunToolOptions, signal: AbortSignal): HooksBehind {
   const { descriptor: tool } = call.hostTool;
-  const { callId, sessionId, userId, principal, agentPath } = call;
-  const context: HookContext = { sessionId, userId, principal, callId, agentPath, signal };
+  const { callId, sessionId, sessionUid, userId, principal, agentPath } = call;
+  const context: HookContext = { sessionId, sessionUid, userId, principal, callId, agentPath, signal };
   const { args } = call.decision;
   return {
     instead: async (error) =>
@@ -205,6 +206,7 @@ class HandlerRun {
 class HostToolContext implements ToolCallContext<never> {
   readonly callId: string;
   readonly sessionId: string;
+  readonly sessionUid: string | undefined;
   readonly userId: string;
   readonly principal: Principal;
   readonly agentPath: readonly string[];
@@ -219,6 +221,7 @@ class HostToolContext implements ToolCallContext<never> {
   constructor(call: HostCall, options: RunToolOptions, signal: AbortSignal, handler: HandlerRun) {
     this.callId = call.callId;
     this.sessionId = call.sessionId;
+    this.sessionUid = call.sessionUid;
     this.userId = call.userId;
     this.principal = call.principal;
     this.agentPath = call.agentPath;

@@ -110,8 +110,8 @@ function withSignals(
 
 /** Which call it is and for whom, as its author's functions are told. */
 function infoOf(context: AgentContext, call: CallState): CallInfo {
-  const { sessionId, userId, principal, agentPath, deps } = new ToolContext(context, call);
-  return { callId: call.id, sessionId, userId, principal, agentPath, deps, signal: context.signal };
+  const { sessionId, sessionUid, userId, principal, agentPath, deps } = new ToolContext(context, call);
+  return { callId: call.id, sessionId, sessionUid, userId, principal, agentPath, deps, signal: context.signal };
 }
 
 /** A call that was started by a process that is gone: its author says what to do, else a person. */

@@ -104,8 +104,8 @@ function floorOf(
 ): Promise<string | undefined> | undefined {
   const { signal } = context;
   const floor = floorFor(tool?.needsApproval, () => {
-    const { callId, sessionId, userId, principal, agentPath, deps } = ToolContext.ofHooks(context, call);
-    return { callId, sessionId, userId, principal, agentPath, deps, signal };
+    const { callId, sessionId, sessionUid, userId, principal, agentPath, deps } = ToolContext.ofHooks(context, call);
+    return { callId, sessionId, sessionUid, userId, principal, agentPath, deps, signal };
   });
   return floor === undefined || floor === false ? undefined : askAuthor(floor, call.args, signal);
 }

@@ -58,6 +58,10 @@ export class CallbackContext {
     return this.#agent.invocation.sessionId;
   }
 
+  get sessionUid(): string | undefined {
+    return this.#agent.invocation.sessionUid;
+  }
+
   get userId(): string {
     return this.#agent.invocation.userId;
   }
@@ -198,6 +202,10 @@ export class ToolContext implements AgentCallContext<never> {
 
   get sessionId(): string {
     return this.#agent.invocation.sessionId;
+  }
+
+  get sessionUid(): string | undefined {
+    return this.#agent.invocation.sessionUid;
   }
 
   get userId(): string {

@@ -111,16 +111,18 @@ function refused(point: string, result: HookResult): CoxswainError {
 }
 
 function infoContext(info: InvocationInfo): HookContext {
-  const { sessionId, userId, principal, turnId, tree, signal } = info;
-  return { sessionId, userId, principal, turnId, agentPath: [tree.root.name], signal };
+  const { sessionId, sessionUid, userId, principal, turnId, tree, signal } = info;
+  return { sessionId, sessionUid, userId, principal, turnId, agentPath: [tree.root.name], signal };
 }
 
 function agentContext(context: CallbackContext): HookContext {
   const { sessionId, userId, principal, agentPath, signal, invocation } = context;
-  return { sessionId, userId, principal, turnId: invocation.turnId, agentPath, signal };
+  const { turnId, sessionUid } = invocation;
+  return { sessionId, sessionUid, userId, principal, turnId, agentPath, signal };
 }
 
 function toolContext(context: ToolContext): HookContext {
   const { sessionId, userId, principal, agentPath, callId, signal, invocation } = context;
-  return { sessionId, userId, principal, turnId: invocation.turnId, callId, agentPath, signal };
+  const { turnId, sessionUid } = invocation;
+  return { sessionId, sessionUid, userId, principal, turnId, callId, agentPath, signal };
 }

@@ -22,6 +22,8 @@ export interface AgentNames {
 export interface InvocationInfo {
   readonly key: SessionKey;
   readonly sessionId: string;
+  /** See `CallInfo`; absent before the session's first event. */
+  readonly sessionUid?: string | undefined;
   readonly invocationId: string;
   readonly turnId: string;
   /** Whose session it is. */

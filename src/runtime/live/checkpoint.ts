@@ -4,7 +4,7 @@ import type { ChainState, FoldState } from '../log/index.ts';
 import type { SessionKey, SessionRecord, SessionService, StoredCheckpoint } from '../store/index.ts';
 
 /** Of the shapes and of what the fold makes of a log: one of another version is not read. */
-const VERSION = 2;
+const VERSION = 3;
 /** Characters; reading a longer one would hold the event loop for as long as the pages of the log that it saves. */
 const MAX_LENGTH = 500_000;
 

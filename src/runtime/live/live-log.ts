@@ -63,6 +63,12 @@ export abstract class LiveLog {
     return at <= record.lastSeq && this.createdAt === record.createdAt;
   }
 
+  /** Another one for each session that is made under its id, whether it is a copy of a log or not. */
+  get uid(): string | undefined {
+    const { first } = this.fold;
+    return first === '' ? undefined : `${this.createdAt}.${first}`;
+  }
+
   protected takeIn(record: SessionRecord): void {
     for (const event of record.events) this.apply(event);
   }

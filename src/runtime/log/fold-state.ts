@@ -6,6 +6,8 @@ import type { Usage } from '../../contracts/index.ts';
  */
 export interface FoldState {
   readonly seq: number;
+  /** Id of the first event of the log. */
+  readonly first: string;
   readonly state: Readonly<Record<string, unknown>>;
   readonly config: Readonly<Record<string, unknown>>;
   readonly answers: number;

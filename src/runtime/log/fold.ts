@@ -32,6 +32,8 @@ const frozenOrCopied = (state: Readonly<Record<string, unknown>>) => (Object.isF
 export class Fold {
   /** seq of the newest event that was applied. */
   at = 0;
+  /** Id of the log's first event; '' where there is none. */
+  first = '';
   /** Session state; shared keys are in `shared`. Copied before it is written to, where it is frozen. */
   state: Readonly<Record<string, unknown>>;
   /** `app:` and `user:` keys; the same holds. */
@@ -105,9 +107,10 @@ export class Fold {
   /** What is left of it when the next event begins a turn. Undefined: a call is open, or some words wait for their turn. */
   betweenTurns(): FoldState | undefined {
     if (this.steers.size > 0 || this.open.size > 0) return undefined;
-    const { at, state, config, answers, totalUsage, totalCalls } = this;
+    const { at, first, state, config, answers, totalUsage, totalCalls } = this;
     return {
       seq: at,
+      first,
       state: { ...state },
       config: { ...config },
       answers,
@@ -127,6 +130,7 @@ export class Fold {
 
   #begin(start: FoldState): void {
     this.at = start.seq;
+    this.first = start.first;
     this.#configure(start.config);
     this.#calls.begin(start);
     this.totalUsage = start.totalUsage;
@@ -145,6 +149,7 @@ export class Fold {
 
   apply(event: StoredEvent): void {
     this.at = event.seq;
+    if (this.first === '') this.first = event.id;
     const { actions } = event;
     if (actions.turn) this.#openTurn(event, actions.turn.start);
     if (actions.terms) this.terms.set(event.turnId, actions.terms);

@@ -93,6 +93,9 @@ export class Invocation implements OpenRun, RunningInvocation {
   get sessionId(): string {
     return this.session.key.id;
   }
+  get sessionUid(): string | undefined {
+    return this.session.uid;
+  }
   get turnId(): string {
     return this.fold.turn?.id ?? '';
   }

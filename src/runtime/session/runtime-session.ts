@@ -90,6 +90,10 @@ export class RuntimeSession {
     return this.#engine.telemetry;
   }
 
+  get uid(): string | undefined {
+    return this.live.uid;
+  }
+
   get permissionMode(): PermissionMode | undefined {
     return this.live.fold.config.permissionMode as PermissionMode | undefined;
   }

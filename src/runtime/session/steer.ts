@@ -69,6 +69,7 @@ function hooked(
     store: sessions,
     tree,
     sessionId: key.id,
+    sessionUid: live.uid,
     invocationId: '',
     turnId,
     userId: key.userId,

@@ -54,6 +54,8 @@ export interface Heeded {
 export interface PipeableSession extends ExecutorSession {
   /** What the session was updated to; survives restarts. */
   readonly permissionMode: PermissionMode | undefined;
+  /** `CallInfo.sessionUid`, as far as this process has read. */
+  readonly uid: string | undefined;
   /** Something is open, as far as this process has read. */
   readonly hasOpen: boolean;
   /** Runs one stream into `queue` and resolves to its stream_end, which is not pushed. */
