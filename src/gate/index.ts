@@ -80,6 +80,7 @@ export {
   isVote,
   MAX_EXPIRES_IN,
   mayDecide,
+  nameOfPrincipal,
   notApprover,
   OBLIGATIONS_OF_ASKS,
   obligationsIn,

@@ -64,6 +64,7 @@ describe('hook points', () => {
         { eur: 5 },
         {
           sessionId: session.id,
+          sessionUid: expect.any(String),
           userId: 'local',
           principal: { id: 'local' },
           turnId: request?.turnId,

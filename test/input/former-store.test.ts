@@ -28,7 +28,7 @@ const doors: Record<string, (given: Given) => Promise<unknown>> = {
     servedExecutor({ app: 'shop', agents: [fromAgent(bot())], ...given }).open(
       'bot',
       { sessionId: 's', create: true },
-      { id: 'ann' },
+      { userId: 'ann' },
     ),
   async fromAcp(given) {
     await using agent = smallAgent(given);

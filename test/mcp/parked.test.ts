@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
-import type { AgentSource } from '../../src/index.ts';
+import type { AgentSource, Principal } from '../../src/index.ts';
 import { fromAgent } from '../../src/index.ts';
 import { puppet } from './agents.ts';
 import type { Leg } from './clients.ts';
@@ -154,10 +154,13 @@ describe('2026: a call that is parked with its caller', () => {
     expect(shop.runs).toEqual([5]);
   });
 
-  test("another principal's state is worth nothing", async () => {
+  test.each<[string, (name: string) => Principal]>([
+    ["another principal's state", (id) => ({ id })],
+    ['ATK3-01 the state of another person for whom one program asks', (onBehalfOf) => ({ id: 'gateway', onBehalfOf })],
+  ])('%s is worth nothing', async (_, who) => {
     const authenticate = (request: Request) => {
-      const id = /^Bearer (\w+)$/.exec(request.headers.get('authorization') ?? '')?.[1];
-      return id === undefined ? undefined : { id };
+      const name = /^Bearer (\w+)$/.exec(request.headers.get('authorization') ?? '')?.[1];
+      return name === undefined ? undefined : who(name);
     };
     await using shop = await openShop({ mcp: { authenticate, stateKey } });
     await expect(park(shop.url)).rejects.toThrow();

@@ -158,7 +158,14 @@ test('an interceptor is told where it is: the session, the turn, the agent and t
   const { events } = await under(points);
   const turnId = events[0]?.turnId;
   const who = { userId: 'ann', principal: { id: 'ann' } };
-  const common = { sessionId: 's1', ...who, turnId, agentPath: ['bot'], signal: expect.any(AbortSignal) };
+  const common = {
+    sessionId: 's1',
+    sessionUid: expect.any(String),
+    ...who,
+    turnId,
+    agentPath: ['bot'],
+    signal: expect.any(AbortSignal),
+  };
   for (const point of ['beforeRun', 'beforeAgent', 'beforeModel', 'afterModel', 'onEvent', 'afterRun'])
     expect(seen[point], point).toEqual(common);
   for (const point of ['beforeTool', 'afterTool'])

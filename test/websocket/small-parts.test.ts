@@ -77,7 +77,9 @@ describe('an executor as it is served', () => {
     const store = new InMemorySessionService();
     for (const options of [{}, { store }, { sessions: store }]) {
       const served = servedExecutor({ app: 'far', agents: [source], ...options });
-      await expect(served.open('far', { permissionMode: 'plan' }, { id: 'ann' })).rejects.toThrow('not now');
+      await expect(
+        served.open('far', { permissionMode: 'plan' }, { userId: 'ann', principal: { id: 'ann' } }),
+      ).rejects.toThrow('not now');
     }
     const who = { app: 'far', userId: 'ann', principal: { id: 'ann' } };
     expect(contexts.map((context) => Object.keys(context))).toEqual([
@@ -160,7 +162,7 @@ describe('a host as it is served', () => {
     const { host } = hostOf(bot(['hello']));
     const served = servedHost(host, {}, () => {});
     const snapshot = { events: [] } as never;
-    await expect(served.open('bot', { snapshot }, { id: 'ann' })).rejects.toMatchObject({ code: 'E_CEILING' });
+    await expect(served.open('bot', { snapshot }, { userId: 'ann' })).rejects.toMatchObject({ code: 'E_CEILING' });
     await host.close();
   });
 

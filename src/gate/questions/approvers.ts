@@ -28,6 +28,14 @@ export function whyNotApprover(
 /** The person who is meant: whoever acts, or whom they act for. */
 export const personOf = ({ id, onBehalfOf = id }: Principal): string => onBehalfOf;
 
+/**
+ * Names one principal among all: somebody who acts for one person is another one than when they act for a second, or for
+ * themselves. The id, or the id and the person's, `gateway~1anna`; a `~` in them is written as `~0`.
+ */
+export function nameOfPrincipal({ id, onBehalfOf }: Principal): string {
+  return [id, onBehalfOf].flatMap((part) => part?.replaceAll('~', '~0') ?? []).join('~1');
+}
+
 /** They are, or act for, the same person. */
 function isOne(a: Principal, b: Principal): boolean {
   return [b.id, personOf(b)].some((id) => id === a.id || id === personOf(a));
@@ -81,7 +89,8 @@ export function whyNotOpen({ userId, request }: AskedFor, by: Principal): string
   const terms = { approvers: approval?.approvers ?? approvers ?? put?.approvers };
   const requestedBy = request.approval?.requestedBy ?? request.requestedBy ?? { id: userId };
   if (namesPeople(terms)) return whyNotApprover(terms, requestedBy, by);
-  if (by.id === userId || by.id === requestedBy.id) return undefined;
+  const who = nameOfPrincipal(by);
+  if (who === userId || who === nameOfPrincipal(requestedBy)) return undefined;
   const needed = yesesNeeded(terms);
   const several = needed > 1 ? `, though it wants ${needed} people: give it roles or notRequester` : '';
   return `the session is somebody else’s and policy names nobody${several}`;

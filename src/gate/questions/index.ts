@@ -11,6 +11,7 @@ export {
   isForNamed,
   isVote,
   mayDecide,
+  nameOfPrincipal,
   notApprover,
   personOf,
   votesFor,

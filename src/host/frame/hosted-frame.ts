@@ -16,7 +16,7 @@ import type {
 } from '../../contracts/index.ts';
 import { asksNobody } from '../../contracts/index.ts';
 import type { CapOptions } from '../../gate/index.ts';
-import { boundedResult, excludedBy, frozenPrincipal } from '../../gate/index.ts';
+import { boundedResult, excludedBy, frozenPrincipal, nameOfPrincipal } from '../../gate/index.ts';
 import type { LazyMap } from '../../session/index.ts';
 import { isPipeable, lendsArtifacts, newId, resultArtifacts } from '../../session/index.ts';
 import type { PolicyRule } from '../policy/index.ts';
@@ -34,7 +34,7 @@ import type { Handle } from './handle.ts';
 export interface SharedStanding {
   /** Those that are open in this host. */
   handles: readonly Handle[];
-  /** People who have opened it, with the roles that they had last. */
+  /** People who have opened it, by {@link nameOfPrincipal}, with the roles that they had last. */
   readonly present: LazyMap<string, Principal>;
   /** What the newest turn was begun with, for executors that keep no terms. */
   begun: TurnTerms | undefined;
@@ -250,7 +250,7 @@ export class HostedFrame implements JudgeOptions {
     const requester = this.requesterOf(request);
     const policy = forBoth(this.#policyIn(mode), (request as Claimed)[claimed] ?? undefined);
     return {
-      ...onBehalfOf(requester, this.shared.present.get(requester.id), policy),
+      ...onBehalfOf(requester, this.shared.present.get(nameOfPrincipal(requester)), policy),
       permissionMode: mode,
       interactive: (this.options.interactive ?? true) && !asksNobody(mode),
     };

@@ -1,4 +1,5 @@
 import type { CoxswainError, ExecutionOptions, SessionInput } from '../../contracts/index.ts';
+import { nameOfPrincipal } from '../../gate/index.ts';
 import { joined, LazySet } from '../../session/index.ts';
 import type { Handle, Hosted } from '../frame/index.ts';
 import type { HostedRun } from '../run/index.ts';
@@ -30,8 +31,9 @@ export class Beginnings {
   async begin(inputs: readonly SessionInput[], options: ExecutionOptions, start: StartRun): Promise<HostedRun> {
     const { frame } = this.#session;
     // A sub-agent is told whose turn it is a part of, which says nothing of the roles of now.
-    if (options.principal && frame.depth === 0) frame.shared.present.set(options.principal.id, options.principal);
-    const who = options.principal ?? frame.shared.present.get(frame.principal.id) ?? frame.principal;
+    if (options.principal && frame.depth === 0)
+      frame.shared.present.set(nameOfPrincipal(options.principal), options.principal);
+    const who = options.principal ?? frame.shared.present.get(nameOfPrincipal(frame.principal)) ?? frame.principal;
     const { permissionMode: hostMode } = frame.options;
     const speaks = inputs.some(({ kind }) => kind === 'message');
     const joins = hostedCallsToJoin(this.#session, inputs);

@@ -20,6 +20,7 @@ import type {
   TelemetrySpan,
 } from '../../contracts/index.ts';
 import { CoxswainError, callIdOf, openRequestOf } from '../../contracts/index.ts';
+import { nameOfPrincipal } from '../../gate/index.ts';
 import type { Heeded } from '../../session/index.ts';
 import {
   checkAbort,
@@ -159,7 +160,7 @@ export class HostedSession implements Session, ControlledSession, Ruling {
    */
   async admit(who: Principal | undefined, mode: PermissionMode | undefined): Promise<void> {
     const { frame, inner } = this;
-    if (who) frame.shared.present.set(who.id, who);
+    if (who) frame.shared.present.set(nameOfPrincipal(who), who);
     if (!isPipeable(inner)) frame.ownMode ??= (await inner.standing?.())?.permissionMode;
     if (mode === undefined) return;
     const kept = isPipeable(inner) ? inner.permissionMode : frame.ownMode;

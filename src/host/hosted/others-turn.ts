@@ -1,5 +1,6 @@
 import type { Principal, SessionStanding, SteerData } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
+import { nameOfPrincipal } from '../../gate/index.ts';
 import { checkSteer } from '../../session/index.ts';
 import type { Hosted } from '../frame/index.ts';
 import { passSteer } from '../run/index.ts';
@@ -10,7 +11,7 @@ import { passSteer } from '../run/index.ts';
  */
 export function assertOwnTurn(sessionId: string, { terms }: SessionStanding, who: Principal): void {
   const { principal } = terms ?? {};
-  if (!principal || (principal.id === who.id && principal.onBehalfOf === who.onBehalfOf)) return;
+  if (!principal || nameOfPrincipal(principal) === nameOfPrincipal(who)) return;
   const message = `the turn of session ${sessionId} acts for ${named(principal)}: words of ${named(who)} do not join it; bring it to its end (answer what is open, then continue), or abort it, and send them as a message`;
   throw new CoxswainError('FAILED_PRECONDITION', 'E_INPUT_REQUIRED', message, { details: { sessionId } });
 }

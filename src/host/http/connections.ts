@@ -1,4 +1,5 @@
 import { CLOSE_CODES, CoxswainError } from '../../contracts/index.ts';
+import { nameOfPrincipal } from '../../gate/index.ts';
 import type { Authorize, Hub, Identity } from '../connection/index.ts';
 import { Connection, protocolError } from '../connection/index.ts';
 import type { EventBody } from './event-body.ts';
@@ -56,7 +57,7 @@ export class HttpConnections {
    */
   async deliver(id: string, who: string, messages: unknown): Promise<void> {
     const open = this.#open.get(id);
-    if (!open || open.connection.principal.id !== who) {
+    if (!open || nameOfPrincipal(open.connection.principal) !== who) {
       const message = 'there is no such connection on this server; connect again';
       throw new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', message);
     }

@@ -1,4 +1,5 @@
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
+import { nameOfPrincipal } from '../../gate/index.ts';
 import type { Authorize, Gatekeeper, Hub, Identity, RequestHead } from '../connection/index.ts';
 import {
   BackPressure,
@@ -148,7 +149,7 @@ export class HttpFront {
     }
     if (!identity)
       throw new CoxswainError('UNAUTHENTICATED', 'E_UNAUTHENTICATED', 'credentials that the server knows are needed');
-    const { id } = identity.principal;
+    const id = nameOfPrincipal(identity.principal);
     if (!this.#rateOf(id).take()) {
       throw new CoxswainError('RESOURCE_EXHAUSTED', 'E_RATE_LIMIT', 'too many requests; come back later');
     }
@@ -162,7 +163,7 @@ export class HttpFront {
     { path, query }: Pick<HttpExchange, 'path' | 'query'>,
   ): Promise<Response> {
     const { hub, authorize, onDisconnect } = this.#options;
-    const { id } = identity.principal;
+    const id = nameOfPrincipal(identity.principal);
     const { maxPayload, stallMs } = hub.options.limits;
     const bodyLimits = { maxPayload: maxPayload + (route.envelope ?? 0), stallMs };
     this.#requests.take(id);
@@ -226,7 +227,7 @@ export class HttpFront {
     farewell: ((reason: string) => string) | undefined,
   ): EventBody {
     const { hub } = this.#options;
-    const { id } = caller.principal;
+    const id = nameOfPrincipal(caller.principal);
     hub.connections.take(id);
     try {
       const gone = (isGone: boolean) => {

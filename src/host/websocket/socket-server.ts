@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { warnWith } from '../../base/index.ts';
 import { CLOSE_CODES, CoxswainError, messageOf, PROTOCOL_PATH, SUBPROTOCOL } from '../../contracts/index.ts';
-import { MAX_TIMER_MS } from '../../gate/index.ts';
+import { MAX_TIMER_MS, nameOfPrincipal } from '../../gate/index.ts';
 import { inTime } from '../../session/index.ts';
 import type { Served, ServerLimits } from '../connection/index.ts';
 import { Connection, Gatekeeper, Hub, LOOPBACK_NAMES, serverLimits } from '../connection/index.ts';
@@ -203,7 +203,7 @@ export class SocketServer implements AgentServer {
     const after = this.#noRoom();
     if (after) return after;
     const { identity } = verdict;
-    if (identity && this.#hub.connections.isFull(identity.principal.id)) {
+    if (identity && this.#hub.connections.isFull(nameOfPrincipal(identity.principal))) {
       return refusedFor('E_RATE_LIMIT', 'too many connections of this principal');
     }
     return verdict;

@@ -7,7 +7,7 @@ import {
   PROTOCOL_VERSION,
   SUBPROTOCOL,
 } from '../../../contracts/index.ts';
-import { MAX_TIMER_MS } from '../../../gate/index.ts';
+import { MAX_TIMER_MS, nameOfPrincipal } from '../../../gate/index.ts';
 import type { Opened, Transport } from '../protocol/index.ts';
 import {
   assertFits,
@@ -93,7 +93,7 @@ export class Connection implements Opened, Caller, Controller<Channel> {
       this.#pressure.release();
       for (const hold of this.holds.values()) hold.attachment?.drained();
     });
-    if (options.identity) this.#count(options.identity.principal.id);
+    if (options.identity) this.#count(nameOfPrincipal(options.identity.principal));
     if (transport.protocol !== SUBPROTOCOL) this.close(CLOSE_CODES.version, `this server implements ${SUBPROTOCOL}`);
   }
 
@@ -316,7 +316,7 @@ export class Connection implements Opened, Caller, Controller<Channel> {
     try {
       const identity = await this.options.identify(token);
       this.assertCurrent();
-      if (identity) this.#count(identity.principal.id);
+      if (identity) this.#count(nameOfPrincipal(identity.principal));
       return identity;
     } catch (error) {
       const code = (isCoxswainError(error) && errorRowOf(error.code)?.close) || CLOSE_CODES.internal;

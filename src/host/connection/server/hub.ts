@@ -1,11 +1,12 @@
 import type { InitializeResult, Principal } from '../../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, PROTOCOL_VERSION } from '../../../contracts/index.ts';
+import { nameOfPrincipal } from '../../../gate/index.ts';
 import type { ServerLimits } from '../protocol/index.ts';
 import { Counts, Quota } from '../protocol/index.ts';
 import type { KeyedChange } from '../stream/index.ts';
 import { Channel, KeyBook, StartPace } from '../stream/index.ts';
 import { RequestControl } from './request-control.ts';
-import type { OpenSessionParams, Served } from './served.ts';
+import type { OpenSessionParams, Served, SessionOwner } from './served.ts';
 
 export interface HubOptions {
   limits: ServerLimits;
@@ -16,7 +17,7 @@ export interface HubOptions {
 export class Hub {
   readonly served: Served;
   readonly options: HubOptions;
-  /** What each principal has. */
+  /** What each principal has, by {@link nameOfPrincipal}. */
   readonly connections: Quota;
   readonly sessions: Quota;
   readonly counts = new Counts();
@@ -130,23 +131,27 @@ export class Hub {
   }
 
   /** Opens a session, or joins it where it is open; the caller holds it from now on. */
-  async hold(agent: string, request: OpenSessionParams, who: Principal, forNobody = false): Promise<Channel> {
-    const userId = this.served.userOf(who);
+  hold(agent: string, request: OpenSessionParams, principal: Principal): Promise<Channel> {
+    return this.#hold(agent, request, { userId: nameOfPrincipal(principal), principal });
+  }
+
+  async #hold(agent: string, request: OpenSessionParams, whose: SessionOwner): Promise<Channel> {
+    const { userId, principal } = whose;
     const isFresh = request.sessionId === undefined || request.fork || request.snapshot;
     const key = isFresh ? undefined : keyOf(agent, userId, request.sessionId ?? '');
     const opening = key === undefined ? undefined : this.#channels.get(key);
     const known = await opening;
     // Idle, it has made room for another meanwhile.
-    if (key !== undefined && this.#channels.get(key) !== opening) return this.hold(agent, request, who, forNobody);
+    if (key !== undefined && this.#channels.get(key) !== opening) return this.#hold(agent, request, whose);
     // Whoever makes one, or opens one that is not stored, is given no other one of that id.
     if (known && (request.ephemeral || request.create) && known.options.ephemeral !== (request.ephemeral === true))
       throw otherKind(known.session.id, known.options.ephemeral);
-    const channel = known ?? (await this.#open(agent, request, who, key, forNobody));
+    const channel = known ?? (await this.#open(agent, request, whose, key));
     channel.holders++;
     this.#stay(channel);
-    if (!known || forNobody) return channel;
+    if (!known || !principal) return channel;
     try {
-      await this.served.join(channel.session, request, who);
+      await this.served.join(channel.session, request, principal);
     } catch (error) {
       this.release(channel);
       throw error;
@@ -158,8 +163,7 @@ export class Hub {
   async keep(agent: string, userId: string, sessionId: string): Promise<Channel> {
     const opening = this.find(agent, userId, sessionId);
     const known = await opening;
-    if (!known || this.find(agent, userId, sessionId) !== opening)
-      return this.hold(agent, { sessionId }, { id: userId }, true);
+    if (!known || this.find(agent, userId, sessionId) !== opening) return this.#hold(agent, { sessionId }, { userId });
     known.holders++;
     this.#stay(known);
     return known;
@@ -214,31 +218,29 @@ export class Hub {
   async #open(
     agent: string,
     request: OpenSessionParams,
-    who: Principal,
+    whose: SessionOwner,
     key: string | undefined,
-    forNobody: boolean,
   ): Promise<Channel> {
     this.assertTaking();
-    const userId = this.served.userOf(who);
-    const opening = this.#begin(agent, request, who, forNobody);
+    const opening = this.#begin(agent, request, whose);
     if (key !== undefined) {
       this.#channels.set(key, opening);
       opening.catch(() => this.#channels.delete(key));
       return opening;
     }
     const channel = await opening;
-    this.#channels.set(keyOf(agent, userId, channel.session.id), opening);
+    this.#channels.set(keyOf(agent, whose.userId, channel.session.id), opening);
     return channel;
   }
 
-  async #begin(agent: string, request: OpenSessionParams, who: Principal, forNobody: boolean): Promise<Channel> {
-    const userId = this.served.userOf(who);
+  async #begin(agent: string, request: OpenSessionParams, whose: SessionOwner): Promise<Channel> {
+    const { userId } = whose;
     if (this.sessions.isFull(userId)) await this.#closeIdle(userId);
     this.sessions.take(userId);
     try {
       const ephemeral = request.ephemeral === true;
-      if (ephemeral) await this.#assertNotStored(agent, request, who);
-      const session = await this.served.open(agent, request, who, forNobody);
+      if (ephemeral) await this.#assertNotStored(agent, request, whose);
+      const session = await this.served.open(agent, request, whose);
       return await Channel.open(session, { agent, userId, ephemeral, counts: this.counts, ...this.options });
     } catch (error) {
       this.sessions.give(userId);
@@ -247,10 +249,10 @@ export class Hub {
   }
 
   /** What is said in a session that is not stored would be said to the stored one's clients, too, and be kept nowhere. */
-  async #assertNotStored(agent: string, { sessionId, fork }: OpenSessionParams, who: Principal): Promise<void> {
+  async #assertNotStored(agent: string, { sessionId, fork }: OpenSessionParams, whose: SessionOwner): Promise<void> {
     if (sessionId === undefined || fork || !this.#isStored({ agent, ephemeral: false })) return;
     try {
-      const stored = await this.served.open(agent, { sessionId }, who);
+      const stored = await this.served.open(agent, { sessionId }, whose);
       await stored[Symbol.asyncDispose]();
     } catch (error) {
       if (isCoxswainError(error) && error.code === 'E_SESSION_NOT_FOUND') return;

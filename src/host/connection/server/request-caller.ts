@@ -1,5 +1,6 @@
 import type { Principal, RpcMethod } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
+import { nameOfPrincipal } from '../../../gate/index.ts';
 import type { ClaimedPosition } from '../../../session/resume/index.ts';
 import type { Transport } from '../protocol/index.ts';
 import type { Channel } from '../stream/index.ts';
@@ -94,7 +95,7 @@ export class RequestCaller implements Caller {
   async callOnce(method: RpcMethod, params: object, key: string | undefined): Promise<unknown> {
     const { hub, principal } = this;
     const change = { key, body: [method, params], isInLog: false };
-    const once = (act: () => unknown) => hub.keys.run(hub.served.userOf(principal), '', change, async () => act());
+    const once = (act: () => unknown) => hub.keys.run(nameOfPrincipal(principal), '', change, async () => act());
     return perform(this, method, params, this.#authorize, undefined, once);
   }
 

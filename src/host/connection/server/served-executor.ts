@@ -1,5 +1,6 @@
 import type { AgentSource, HostContext, Principal } from '../../../contracts/index.ts';
 import { CoxswainError, storeGiven } from '../../../contracts/index.ts';
+import { nameOfPrincipal } from '../../../gate/index.ts';
 import type { Served } from './served.ts';
 import { storeAnswers } from './store-answers.ts';
 
@@ -25,9 +26,9 @@ export function servedExecutor(options: ExecutorOptions): Served {
     const message = `there is no agent ${JSON.stringify(agent)}; there are: ${[...sources.keys()].join(', ')}`;
     throw new CoxswainError('NOT_FOUND', 'E_AGENT_UNKNOWN', message);
   };
-  const context = (principal: Principal): HostContext => ({
+  const context = (principal: Principal, userId = nameOfPrincipal(principal)): HostContext => ({
     app: options.app,
-    userId: principal.id,
+    userId,
     principal,
     ...(store === undefined ? {} : { store }),
     ...(options.credentials === undefined ? {} : { credentials: options.credentials }),
@@ -37,9 +38,8 @@ export function servedExecutor(options: ExecutorOptions): Served {
     kind: 'executor',
     agents: options.agents.map(({ descriptor }) => descriptor),
     ready: () => storeAnswers(() => find(undefined).sessions?.(context({ id: 'local' }))),
-    userOf: ({ id }) => id,
-    async open(agent, { permissionMode: _, ...ref }, principal) {
-      return find(agent).open(ref, context(principal));
+    async open(agent, { permissionMode: _, ...ref }, { userId, principal = { id: userId } }) {
+      return find(agent).open(ref, context(principal, userId));
     },
     async join() {},
     sessions(principal, agent) {

@@ -1,6 +1,6 @@
 import type { AgentSession } from '../../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../../contracts/index.ts';
-import { isSessionOfCall, mayBeSubagents, notApprover, whyNotOpen } from '../../../gate/index.ts';
+import { isSessionOfCall, mayBeSubagents, nameOfPrincipal, notApprover, whyNotOpen } from '../../../gate/index.ts';
 import { onlyOne } from '../../approvals/index.ts';
 import { assertClientRuns, goOn, HostedSession } from '../../hosted/index.ts';
 import type { AgentHost } from '../../index.ts';
@@ -27,8 +27,7 @@ export function servedHost(
     agents: host.agents,
     approvals: servedApprovals(host, warn),
     ready: () => storeAnswers(() => host.sessions()),
-    userOf: ({ id }) => id,
-    async open(agent, request, principal, forNobody = false) {
+    async open(agent, request, owner) {
       ceiling.mode(request.permissionMode);
       ceiling.state(request.state);
       if (request.snapshot) {
@@ -37,13 +36,13 @@ export function servedHost(
       }
       const named = request.permissionMode ?? mode;
       const given = named === undefined ? request : { ...request, permissionMode: named };
-      return host.open(agent, { ...given, userId: principal.id, ...(forNobody ? {} : { principal }) });
+      return host.open(agent, { ...given, ...owner });
     },
     async join(session, { permissionMode: named }, principal) {
       ceiling.mode(named);
       if (session instanceof HostedSession) await session.admit(principal, named ?? mode);
     },
-    sessions: ({ id }) => host.sessions(id),
+    sessions: (who) => host.sessions(nameOfPrincipal(who)),
     input: inputBy,
     options: (given, principal) => ({ ...ceiling.stream(given), principal }),
     update: (config) => {
@@ -63,11 +62,11 @@ export function servedHost(
       if (!(session instanceof HostedSession)) return;
       for (const callId of callIds) await assertClientRuns(session, callId);
     },
-    assertRemovable: async (sessionId, { id: userId }) => {
+    assertRemovable: async (sessionId, who) => {
       const [agent] = host.agents;
       if (!agent || !mayBeSubagents(sessionId)) return;
       try {
-        await using session = await host.open(agent.name, { sessionId, userId });
+        await using session = await host.open(agent.name, { sessionId, userId: nameOfPrincipal(who) });
         const caller = await callerOf(session);
         if (caller && !caller.isOver) throw isSubagents(sessionId);
       } catch (error) {

@@ -35,6 +35,13 @@ export interface ServedApprovals {
   ): Promise<Settlement>;
 }
 
+/** Whose session it is: {@link nameOfPrincipal} of theirs. */
+export interface SessionOwner {
+  readonly userId: string;
+  /** Absent: they are not here, and whoever its turn was begun for stays who that was. */
+  readonly principal?: Principal;
+}
+
 /** What a server serves: hosted sessions, or bare executors. What a client may ask is decided here. */
 export interface Served {
   readonly kind: 'host' | 'executor';
@@ -42,10 +49,7 @@ export interface Served {
   readonly approvals?: ServedApprovals;
   /** The store answers. Rejects where it does not. */
   ready(): Promise<void>;
-  /** Whose sessions a principal's are. */
-  userOf(who: Principal): string;
-  /** @param forNobody it is theirs, and they are not here: whoever its turn was begun for stays who that was */
-  open(agent: string, request: OpenSessionParams, who: Principal, forNobody?: boolean): Promise<AgentSession>;
+  open(agent: string, request: OpenSessionParams, whose: SessionOwner): Promise<AgentSession>;
   /** Somebody joins a session that is open here. @throws CoxswainError `E_CEILING` */
   join(session: AgentSession, request: OpenSessionParams, who: Principal): Promise<void>;
   /** @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED` */

@@ -1,5 +1,6 @@
 import type { AttachResult, SessionSnapshot } from '../../../contracts/index.ts';
 import { assertSafeId, CoxswainError } from '../../../contracts/index.ts';
+import { nameOfPrincipal } from '../../../gate/index.ts';
 import type { ClaimedPosition } from '../../../session/resume/index.ts';
 import type { Channel } from '../stream/index.ts';
 import type { Caller, Handlers } from './caller.ts';
@@ -83,7 +84,7 @@ export const storeMethods: Handlers<
   'session/delete': async (connection, { sessionId, agent }) => {
     const { hub, principal } = connection;
     const sessions = provider(connection, agent);
-    const userId = hub.served.userOf(principal);
+    const userId = nameOfPrincipal(principal);
     await hub.served.assertRemovable(sessionId, principal);
     for (const { name } of hub.served.agents) await hub.drop(name, userId, sessionId);
     connection.assertCurrent();

@@ -8,7 +8,7 @@ import type {
 import { warnWith } from '../../../base/index.ts';
 import type { Principal } from '../../../contracts/index.ts';
 import { CoxswainError, PACKAGE_VERSION } from '../../../contracts/index.ts';
-import { ensureValidator, MAX_TIMER_MS } from '../../../gate/index.ts';
+import { ensureValidator, MAX_TIMER_MS, nameOfPrincipal } from '../../../gate/index.ts';
 import type { AgentHost } from '../../index.ts';
 import type { AgentTool, Answers, CallFrame, McpOptions, ParkedCall } from '../turn/index.ts';
 import {
@@ -31,7 +31,13 @@ import { Strangers } from './strangers.ts';
 const PRINCIPAL = 'coxswain/principal';
 
 export function authInfoOf(principal: Principal) {
-  return { token: '', clientId: principal.id, scopes: [], extra: { [PRINCIPAL]: principal } };
+  return { token: '', clientId: nameOfPrincipal(principal), scopes: [], extra: { [PRINCIPAL]: principal } };
+}
+
+/** Whose parked calls are: somebody else's state is refused. */
+function nameOfCaller(context: ServerContext): string {
+  const principal = principalOf(context);
+  return principal ? nameOfPrincipal(principal) : '';
 }
 
 export function principalOf(context: ServerContext): Principal | undefined {
@@ -52,7 +58,7 @@ export async function createMcpFactory(host: AgentHost, options: McpOptions = {}
   const sdk = await loadServerSdk();
   await ensureValidator();
   const answerMs = options.answerMs ?? DEFAULT_ANSWER_MS;
-  const codec = await parkedCalls(options.stateKey, answerMs, (context) => principalOf(context)?.id ?? '');
+  const codec = await parkedCalls(options.stateKey, answerMs, nameOfCaller);
   const warn = warnWith(options.warn);
   const strangers = new Strangers(warn);
   const heldMs = Math.min(answerMs, MAX_TIMER_MS);

@@ -1,6 +1,7 @@
 import type { CallToolResult, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
 import type { Principal, ReportedRequest, Session, SessionInput } from '../../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../../contracts/index.ts';
+import { nameOfPrincipal } from '../../../gate/index.ts';
 import type { AgentHost } from '../../index.ts';
 import type { AgentTool } from './agent-tool.ts';
 import type { HeldSessions } from './held-sessions.ts';
@@ -97,7 +98,7 @@ export class AgentCall {
     try {
       return await this.#frame.host.open(this.#tool.agent.name, {
         ...(sessionId === undefined ? {} : { sessionId }),
-        ...(this.#by ? { principal: this.#by, userId: this.#by.id } : {}),
+        ...(this.#by ? { principal: this.#by, userId: nameOfPrincipal(this.#by) } : {}),
         ...(permissionMode === undefined ? {} : { permissionMode }),
       });
     } catch (error) {
