@@ -56,6 +56,7 @@ export function judgeOf(
     goesOn: () => false,
     holds: () => true,
     keepsLog: true,
+    isOfAnother: () => false,
     warn: (message) => void warnings.push(message),
     grounds: () => ({ principal: { id: 'ann' }, policy, permissionMode: undefined, interactive: true, ...on }),
     ...more,

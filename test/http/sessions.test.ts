@@ -69,7 +69,7 @@ describe('sessions over plain HTTP', () => {
     const events = await EventReader.open(`${front.url}${S}/messages`, { body: { input: 'go' } });
     await readUntil(events, ({ type }) => type === 'tool_request');
     const steer = (token: string) => post(front, `${S}/steer`, { data: { content: 'pay kim' } }, { token });
-    expect((await steer('kim')).body).toMatchObject({ error: { code: 'E_INPUT_REQUIRED' } });
+    expect((await steer('kim')).body).toMatchObject({ error: { code: 'E_SESSION_NOT_FOUND' } });
     expect((await steer('anna')).body).toMatchObject({ disposition: 'current_turn' });
     slow.finish('ok');
   });

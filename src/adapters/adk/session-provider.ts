@@ -33,7 +33,7 @@ export function sessionProvider(service: SessionService, context: HostContext, t
       const turns: { userId: string; sessionId: string; running: boolean }[] = [];
       for (const { key, agent } of await service.openTurns({ app: scope.app })) {
         // An older version has not said whose it is.
-        if (agent !== '' && !tree.find(agent)) continue;
+        if (agent !== '' && agent !== tree.root.name) continue;
         const running = (await service.holder(key)) !== undefined;
         turns.push({ userId: key.userId, sessionId: key.id, running });
       }

@@ -201,6 +201,10 @@ export class HostedFrame implements JudgeOptions {
     return this.#judge;
   }
 
+  isOfAnother({ agentPath: [root] }: ReportedRequest): boolean {
+    return this.depth === 0 && this.keepsLog && root !== this.#inner.descriptor.name;
+  }
+
   get keepsLog(): boolean {
     return isPipeable(this.#inner);
   }

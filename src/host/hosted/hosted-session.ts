@@ -49,6 +49,7 @@ import { AnswerChecks } from './answer-checks.ts';
 import { answerHostedRequest, checkRequestAnswer } from './answer-request.ts';
 import type { StartRun } from './beginnings.ts';
 import { abortBeginnings, Beginnings } from './beginnings.ts';
+import { assertCallers } from './callers-own.ts';
 import type { ControlledSession } from './controlled-session.ts';
 import { settleExpired } from './expiry.ts';
 import { resume } from './going-on.ts';
@@ -128,6 +129,7 @@ export class HostedSession implements Session, ControlledSession, Ruling {
     this.#assertOpen();
     checkRequestId(requestId);
     const answer: RequestAnswer = withoutHostFacts(checkAnswer(given));
+    await assertCallers(this);
     const settlement = await answerHostedRequest(this, requestId, answer);
     this.frame.wakeAll();
     return settlement;
@@ -142,11 +144,17 @@ export class HostedSession implements Session, ControlledSession, Ruling {
   }
 
   /** Adds what this person says to the turn, which has to be theirs. */
-  steerBy(data: SteerData, who: Principal): ReturnType<Session['steer']> {
+  async steerBy(data: SteerData, who: Principal): ReturnType<Session['steer']> {
+    await assertCallers(this);
     return steerTurn(this, data, who);
   }
 
   async update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
+    await assertCallers(this);
+    return this.#update(config);
+  }
+
+  async #update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
     const result = await this.inner.update(config);
     if (config.permissionMode !== undefined) {
       this.frame.ownMode = isPipeable(this.inner) ? undefined : (config.permissionMode ?? undefined);
@@ -167,12 +175,14 @@ export class HostedSession implements Session, ControlledSession, Ruling {
     const stricter = stricterMode(kept, mode);
     if (stricter === kept) return;
     if (inner.standing && isTighter(stricter, frame.options.permissionMode)) {
-      await this.update({ permissionMode: mode });
+      await this.#update({ permissionMode: mode });
     } else frame.ownMode = stricterMode(frame.ownMode, mode);
   }
 
   async abort(target: AbortTarget = {}): Promise<void> {
     checkAbort(target);
+    const looking = assertCallers(this);
+    if (looking) await looking;
     const ended = target.threadId === undefined ? undefined : await this.#callOfThread(target.threadId);
     // A sub-agent ends with its call.
     if (ended !== undefined) {
@@ -282,6 +292,8 @@ export class HostedSession implements Session, ControlledSession, Ruling {
     this.#assertOpen();
     const inputs = normaliseInput(input);
     checkExecution(options);
+    const looking = assertCallers(this);
+    if (looking) await looking;
     if (options.whilePending === 'hold' && inputs.some(({ kind }) => kind === 'message')) await settleExpired(this);
     const run = await this.beginnings.begin(inputs, options, (terms, begun) =>
       this.#start(out, terms, options, streamId, begun),

@@ -1,4 +1,5 @@
 /** The hosted session: answers, aborts, going on. */
+export { callerOf, isSubagents } from './callers-own.ts';
 export { assertClientRuns } from './clients-results.ts';
 export type { DeniedSince } from './denied-question.ts';
 export { deniedQuestion } from './denied-question.ts';

@@ -62,6 +62,8 @@ export interface JudgeOptions extends QuestionOptions {
   goesOn(request: ReportedRequest): boolean;
   /** This host holds the session now: nobody else runs anything of it. */
   holds(): boolean;
+  /** A call of the session, but of an agent other than the one it is opened with. */
+  isOfAnother(request: ReportedRequest): boolean;
   /** The log of the session is its own, so that what its host asks about any call of it is kept there. */
   readonly keepsLog: boolean;
   warn(message: string, error?: unknown): void;
@@ -118,6 +120,8 @@ export class Judge {
     signal: AbortSignal | undefined,
     peek: boolean,
   ): Promise<Step> {
+    // Its turn is of another agent's, whose tool of that name is another: it is that agent's to go on with.
+    if (this.#options.isOfAnother(request)) return { kind: 'leave' };
     if (request.kind !== 'tool') return this.#agentsOwn(request, hostTool, signal);
     const loading = ensureValidator();
     if (loading) await loading;

@@ -12,8 +12,32 @@ export interface CallPlace {
   path: readonly string[];
 }
 
+/** Another agent's turns are its own, though the session is the same: of one name, their tools are others. */
+export function isOwnCall(tree: AgentTree, fold: Fold, { turnId }: Pick<CallState, 'turnId'>): boolean {
+  return (fold.rootOf(turnId) ?? tree.root.name) === tree.root.name;
+}
+
+/** @throws CoxswainError `FAILED_PRECONDITION / E_REPLAY_DIVERGED` for a turn that was begun with another agent */
+export function assertOwnTurn(tree: AgentTree, fold: Fold, turnId: string): void {
+  if (isOwnCall(tree, fold, { turnId })) return;
+  const root = JSON.stringify(fold.rootOf(turnId));
+  const { name } = tree.root;
+  const message = `agent ${root} has begun this turn, and ${JSON.stringify(name)} does not go on with it: open the session with ${root}, or send a message, which begins a turn`;
+  throw new CoxswainError('FAILED_PRECONDITION', 'E_REPLAY_DIVERGED', message, { details: { agent: name } });
+}
+
+/** The same of what is asked about a call. */
+export function assertOwnCall(tree: AgentTree, fold: Fold, requestId: string): void {
+  const call = fold.callOf(requestId);
+  if (call) assertOwnTurn(tree, fold, call.turnId);
+}
+
 /** Follows agents that are run as tools up to the root, each through the call that runs it. */
 export function placeOfCall(root: AgentTree, fold: Fold, call: CallState): CallPlace {
+  if (!isOwnCall(root, fold, call)) {
+    const names = [fold.rootOf(call.turnId) ?? '', call.author];
+    return { tree: root, agent: undefined, path: names[0] === names[1] ? [call.author] : names };
+  }
   if (call.iso === undefined) return within(root, [], call.author);
   // An agent run as a tool stands at its caller's path and the call's id.
   const outer = fold.calls.get(call.iso.slice(call.iso.lastIndexOf('/') + 1));

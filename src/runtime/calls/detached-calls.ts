@@ -1,7 +1,7 @@
 import { questionState } from '../../gate/index.ts';
 import type { Agent, Place, Run } from '../agent/index.ts';
-import { AgentContext, isToolUser } from '../agent/index.ts';
-import type { CallState, Fold } from '../log/index.ts';
+import { AgentContext, isOwnCall, isToolUser } from '../agent/index.ts';
+import type { CallState } from '../log/index.ts';
 import { threadOf } from '../log/index.ts';
 import { settleCalls } from './scheduler.ts';
 
@@ -15,7 +15,7 @@ export async function runDetachedCalls(invocation: Run): Promise<void> {
   const places = new Map<string, { agent: Agent; place: Place; calls: CallState[] }>();
   for (const call of fold.open.values()) {
     if (call.turnId === fold.turn?.id || call.iso !== undefined || call.interim) continue;
-    if (!call.entered && !isAnswered(call)) continue;
+    if (!isOwnCall(tree, fold, call) || (!call.entered && !isAnswered(call))) continue;
     const key = `${call.author} ${call.path}`;
     const known = places.get(key);
     const agent = known?.agent ?? tree.find(call.author);
@@ -49,14 +49,16 @@ function placeOf({ tree, signal, span }: Run, agent: Agent, call: CallState): Pl
  */
 export function hasUnheard({ fold, tree }: Pick<Run, 'fold' | 'tree'>): boolean {
   for (const call of fold.open.values()) {
-    if (isUnheard(call) && tree.find(call.author)) return true;
+    if (isUnheard(call) && isOwnCall(tree, fold, call) && tree.find(call.author)) return true;
   }
   return false;
 }
 
 /** Ids of the calls of the present turn of which that is so. */
-export function unheardCalls({ open, turn }: Fold): string[] {
-  return [...open.values()].filter((call) => call.turnId === turn?.id && isUnheard(call)).map(({ id }) => id);
+export function unheardCalls({ fold, tree }: Pick<Run, 'fold' | 'tree'>): string[] {
+  const { open, turn } = fold;
+  if (!turn || !isOwnCall(tree, fold, { turnId: turn.id })) return [];
+  return [...open.values()].filter((call) => call.turnId === turn.id && isUnheard(call)).map(({ id }) => id);
 }
 
 /** It was answered, or its question has run out of time, and its agent has not acted upon that. */

@@ -3,6 +3,7 @@ import { CoxswainError } from '../../contracts/index.ts';
 import type { JoiningOptions } from '../../session/index.ts';
 import { joined } from '../../session/index.ts';
 import type { InvocationOptions, Run } from '../agent/index.ts';
+import { isOwnCall } from '../agent/index.ts';
 import type { CallState } from '../log/index.ts';
 import { isWithin, slotOfCall } from '../log/index.ts';
 import { isUnheard } from './detached-calls.ts';
@@ -17,7 +18,8 @@ export function callsToJoin(
     fold,
     options,
     hostRuns,
-  }: Pick<Run, 'fold' | 'hostRuns'> & { options: InvocationOptions & Pick<JoiningOptions, typeof joined> },
+    tree,
+  }: Pick<Run, 'fold' | 'hostRuns' | 'tree'> & { options: InvocationOptions & Pick<JoiningOptions, typeof joined> },
   inputs: readonly SessionInput[],
 ): ReadonlySet<CallState> {
   const { turn } = fold;
@@ -36,6 +38,8 @@ export function callsToJoin(
     const call = fold.callOf(input.requestId);
     if (call) ids.add(call.id);
   }
+  // Another agent's words begin a turn of their own.
+  if (!isOwnCall(tree, fold, { turnId: turn.id })) return kept;
   // A host says by itself what it has seen answered before: it has to hold the message to the turn's terms.
   for (const call of fold.open.values()) {
     if (call.turnId === turn.id && (ids.has(call.id) || (!hostRuns && isUnheard(call)))) kept.add(call);

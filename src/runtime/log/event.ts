@@ -131,8 +131,8 @@ export interface EventActions {
   requestedToolConfirmations?: Record<string, { hint?: string; payload?: unknown }>;
   requestedAuthConfigs?: Record<string, Record<string, unknown>>;
 
-  /** A new turn begins; its root slot is entered with this agent. */
-  turn?: { start: string };
+  /** A new turn begins; its root slot is entered with this agent, of the tree with this root where that is another. */
+  turn?: { start: string; root?: string };
   /** The W3C trace context of whoever begins the turn. */
   trace?: Record<string, string>;
   /** What the turn is begun with, or held to from here on: it replaces what was said before. */

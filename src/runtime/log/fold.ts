@@ -3,7 +3,7 @@ import type { Content, ContentPart, FunctionResponsePart, TurnTerms, Usage } fro
 import { addUsage } from '../../session/index.ts';
 import type { Activation } from './activation.ts';
 import type { CallState } from './call-state.ts';
-import type { StoredEvent } from './event.ts';
+import type { EventActions, StoredEvent } from './event.ts';
 import { noDelta } from './event.ts';
 import { FoldedCalls } from './fold-calls.ts';
 import { FoldedPlaces } from './fold-places.ts';
@@ -44,6 +44,8 @@ export class Fold {
   readonly steers = new LazyMap<string, StoredEvent>();
   /** Of the newest turn and those that have open calls, by turn. */
   readonly terms = new LazyMap<string, TurnTerms>();
+  /** The agents that these were begun with. */
+  readonly #roots = new LazyMap<string, string>();
   turn: TurnState | undefined;
   /** Whoever spoke last in the root slot of the newest turn. */
   occupant: string | undefined;
@@ -151,7 +153,7 @@ export class Fold {
     this.at = event.seq;
     if (this.first === '') this.first = event.id;
     const { actions } = event;
-    if (actions.turn) this.#openTurn(event, actions.turn.start);
+    if (actions.turn) this.#openTurn(event, actions.turn);
     if (actions.terms) this.terms.set(event.turnId, actions.terms);
     this.#clock(event);
     if (actions.reopened) this.#reopen();
@@ -189,7 +191,7 @@ export class Fold {
     this.state = frozenOrCopied(first);
     this.#calls.clear();
     this.#places.clear();
-    for (const map of [steers, terms, ends]) map.clear();
+    for (const map of [steers, terms, ends, this.#roots]) map.clear();
     this.turn = undefined;
     this.hasLateResult = false;
     this.occupant = undefined;
@@ -206,14 +208,21 @@ export class Fold {
     this.#calls.cut(cut);
   }
 
-  #openTurn(event: StoredEvent, start: string): void {
+  /** The root of the agents that a turn was begun with: others do not go on with it. Of the turns in `terms`. */
+  rootOf(turnId: string): string | undefined {
+    return this.#roots.get(turnId);
+  }
+
+  #openTurn(event: StoredEvent, { start, root = start }: NonNullable<EventActions['turn']>): void {
     this.turn = { id: event.turnId, start, seq: event.seq, llmCalls: 0, usage: {}, activeMs: 0 };
     if (event.actions.trace) this.turn.trace = event.actions.trace;
     this.occupant = start;
     this.hasLateResult = false;
     this.#places.forget(this.open);
     this.#calls.closeSettled();
-    for (const turnId of this.terms.keys()) if (!this.#calls.hasOpenOf(turnId)) this.terms.delete(turnId);
+    for (const map of [this.terms, this.#roots])
+      for (const turnId of map.keys()) if (!this.#calls.hasOpenOf(turnId)) map.delete(turnId);
+    this.#roots.set(event.turnId, root);
   }
 
   #reopen(): void {

@@ -10,7 +10,7 @@ import { CoxswainError } from '../../contracts/index.ts';
 import { ensureValidator } from '../../gate/index.ts';
 import { checkContent } from '../../session/index.ts';
 import type { BoundedAnswer } from '../agent/index.ts';
-import { boundedAnswer, checkEdited, withBounded } from '../agent/index.ts';
+import { assertOwnCall, assertOwnTurn, boundedAnswer, checkEdited, withBounded } from '../agent/index.ts';
 import { callsToJoin, hasUnheard } from '../calls/index.ts';
 import { hookUserMessage } from '../hooks/index.ts';
 import type { AnswerOrigin, CallState, Fold, StoredEvent } from '../log/index.ts';
@@ -69,6 +69,7 @@ async function acceptAnswers(
     if (answered.has(input.requestId)) throw twice(input.requestId);
     answered.add(input.requestId);
     if (invocation.session.from > 0) await invocation.session.seek(input.requestId);
+    assertOwnCall(invocation.tree, fold, input.requestId);
     const edited = input.kind === 'tool_approval' && input.args ? await editedArgs(invocation, input) : undefined;
     let event = answerTo(invocation, edited ? ({ ...input, args: edited } as ToolApprovalInput) : input);
     if (input.kind === 'tool_result') {
@@ -107,6 +108,7 @@ function withWords(
   if (!fold.turn) {
     throw new CoxswainError('FAILED_PRECONDITION', 'E_NO_TURN', 'there is no turn to continue; send a message');
   }
+  assertOwnTurn(invocation.tree, fold, fold.turn.id);
   const { terms } = invocation.options;
   if (fold.turn.ended === undefined) {
     if (terms) events.unshift(invocation.rootEvent({ author: 'user', actions: { terms } }));
@@ -245,6 +247,7 @@ function joiningEvents(invocation: OpenRun, parts: ContentPart[], role: string |
 
 function turnEvent(invocation: OpenRun, parts: ContentPart[], role: string | undefined): StoredEvent {
   const start = startingAgent(invocation.tree, invocation.fold).name;
+  const { name: root } = invocation.tree.root;
   // Words that came too late for their turn belong to the next one and stand before its message.
   const late = [...invocation.fold.steers.keys()];
   // One that nobody begins with a message goes on with what the turn before it was held to.
@@ -259,7 +262,7 @@ function turnEvent(invocation: OpenRun, parts: ContentPart[], role: string | und
     ...(parts.length > 0 ? { content: { role: 'user', parts } } : {}),
     ...(role === 'developer' ? { customMetadata: { role } } : {}),
     actions: {
-      turn: { start },
+      turn: { start, ...(start === root ? {} : { root }) },
       ...(terms ? { terms } : {}),
       ...(trace ? { trace } : {}),
       ...(late.length > 0 ? { delivered: late } : {}),

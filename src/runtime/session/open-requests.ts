@@ -1,7 +1,7 @@
 import { MANY } from '../../base/index.ts';
 import type { ReportedRequest } from '../../contracts/index.ts';
 import type { AgentTree } from '../agent/index.ts';
-import { placeOfCall } from '../agent/index.ts';
+import { isOwnCall, placeOfCall } from '../agent/index.ts';
 import type { LiveSession } from '../live/index.ts';
 import type { CallState, Standing } from '../log/index.ts';
 import { OpenRequests } from './requests-of-calls.ts';
@@ -32,9 +32,9 @@ function requestsOf(live: LiveSession, tree: AgentTree): OpenRequests {
     // Many calls of one agent stand at one place; that of an agent run as a tool hangs on the call that runs it.
     const own = new Map<string, readonly string[]>();
     const pathOf = (call: CallState) => {
-      const path =
-        (call.iso === undefined ? own.get(call.author) : undefined) ?? placeOfCall(tree, live.fold, call).path;
-      if (call.iso === undefined) own.set(call.author, path);
+      const isPlain = call.iso === undefined && isOwnCall(tree, live.fold, call);
+      const path = (isPlain ? own.get(call.author) : undefined) ?? placeOfCall(tree, live.fold, call).path;
+      if (isPlain) own.set(call.author, path);
       return path;
     };
     made = { tree, requests: new OpenRequests(live.key, pathOf) };

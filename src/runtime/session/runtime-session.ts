@@ -105,7 +105,7 @@ export class RuntimeSession {
 
   /** Calls that the agent runs itself and that somebody has answered. */
   get answeredCalls(): string[] {
-    return unheardCalls(this.live.fold);
+    return unheardCalls({ fold: this.live.fold, tree: this.tree });
   }
 
   /** @throws CoxswainError `FAILED_PRECONDITION / E_SESSION_CLOSED` */

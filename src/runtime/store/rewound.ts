@@ -57,13 +57,13 @@ export class OpenCallFold {
       this.#open.set(call.callId, call);
     }
     for (const { actions } of events) {
-      if (actions.turn) this.#agent = actions.turn.start;
+      if (actions.turn) this.#agent = actions.turn.root ?? actions.turn.start;
       if (actions.turn || actions.reopened) this.#isTurnOpen = true;
       if (actions.end) this.#isTurnOpen = false;
     }
   }
 
-  /** The agent at which the newest turn has begun, if that has not ended. */
+  /** The root of the agents with which the newest turn has begun, if that has not ended. */
   openTurn(): string | undefined {
     return this.#isTurnOpen ? this.#agent : undefined;
   }

@@ -110,7 +110,7 @@ export interface OpenCall {
 /** A session whose newest turn has not ended. */
 export interface OpenTurn {
   key: SessionKey;
-  /** At which agent it has begun; '' where that is known by its log alone. */
+  /** The root of the agents with which it has begun; '' where that is known by its log alone. */
   agent: string;
   /** Number of its session's open calls. */
   pending: number;

@@ -26,12 +26,7 @@ function controlled<P extends Controlled, T>(
     channel.control.assert(connection.controller, params.fencingToken);
     const { key, fencingToken: _, retry: __, ...body } = params as P & { retry?: unknown };
     const { hub } = connection;
-    const change = async () => {
-      const asserting = hub.served.assertClients(channel.session);
-      if (asserting) await asserting;
-      return act(channel, params, connection);
-    };
-    return hub.during(hub.changeOf(channel, { key, body, isInLog }, change));
+    return hub.during(hub.changeOf(channel, { key, body, isInLog }, () => act(channel, params, connection)));
   };
 }
 

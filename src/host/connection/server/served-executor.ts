@@ -53,7 +53,6 @@ export function servedExecutor(options: ExecutorOptions): Served {
     update: (config) => config,
     answer: (answer) => answer,
     steer: (session, data) => session.steer(data),
-    assertClients: () => undefined,
     assertResults: async () => {},
     assertRemovable: async () => {},
   };

@@ -1,8 +1,7 @@
-import type { AgentSession } from '../../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../../contracts/index.ts';
-import { isSessionOfCall, mayBeSubagents, nameOfPrincipal, notApprover, whyNotOpen } from '../../../gate/index.ts';
+import { mayBeSubagents, nameOfPrincipal, notApprover, whyNotOpen } from '../../../gate/index.ts';
 import { onlyOne } from '../../approvals/index.ts';
-import { assertClientRuns, goOn, HostedSession } from '../../hosted/index.ts';
+import { assertClientRuns, callerOf, goOn, HostedSession, isSubagents } from '../../hosted/index.ts';
 import type { AgentHost } from '../../index.ts';
 import { stricterMode } from '../../terms/index.ts';
 import type { Channel } from '../stream/index.ts';
@@ -52,12 +51,6 @@ export function servedHost(
     answer: answerBy,
     steer: async (session, data, who) =>
       session instanceof HostedSession ? session.steerBy(data, who) : session.steer(data),
-    assertClients: (session) =>
-      mayBeSubagents(session.id)
-        ? callerOf(session).then((caller) => {
-            if (caller) throw isSubagents(session.id);
-          })
-        : undefined,
     assertResults: async (session, callIds) => {
       if (!(session instanceof HostedSession)) return;
       for (const callId of callIds) await assertClientRuns(session, callId);
@@ -67,7 +60,7 @@ export function servedHost(
       if (!agent || !mayBeSubagents(sessionId)) return;
       try {
         await using session = await host.open(agent.name, { sessionId, userId: nameOfPrincipal(who) });
-        const caller = await callerOf(session);
+        const caller = session instanceof HostedSession ? await callerOf(session) : undefined;
         if (caller && !caller.isOver) throw isSubagents(sessionId);
       } catch (error) {
         // The store has the word on that.
@@ -108,19 +101,6 @@ function servedApprovals(host: AgentHost, warn: (message: string, error?: unknow
       }
     },
   };
-}
-
-/** Of a sub-agent's session, whether its turn has ended; undefined of another. */
-async function callerOf(session: AgentSession): Promise<{ isOver: boolean } | undefined> {
-  if (!(session instanceof HostedSession)) return undefined;
-  const { terms, isOver } = await session.standing();
-  return terms?.calledBy && isSessionOfCall(session.id, terms.calledBy) ? { isOver } : undefined;
-}
-
-/** What it answers is a tool's result to its caller: nobody but the caller speaks in it. */
-function isSubagents(sessionId: string): CoxswainError {
-  const message = `session ${sessionId} is of a sub-agent: it is changed by its caller alone, and its questions are answered there`;
-  return new CoxswainError('PERMISSION_DENIED', 'E_CEILING', message, { details: { sessionId } });
 }
 
 function unknownRequest(requestId: string): CoxswainError {

@@ -61,8 +61,6 @@ export interface Served {
   answer(answer: RequestAnswer, who: Principal): RequestAnswer;
   /** Words for a turn are of whoever the connection says. */
   steer(session: AgentSession, data: SteerData, who: Principal): ReturnType<AgentSession['steer']>;
-  /** The session is its client's to change. @throws CoxswainError `PERMISSION_DENIED / E_CEILING` */
-  assertClients(session: AgentSession): Promise<void> | undefined;
   /** The calls are of the client's own tools. @throws CoxswainError `FAILED_PRECONDITION / E_WRONG_ANSWER` */
   assertResults(session: AgentSession, callIds: readonly string[]): Promise<void>;
   /** The same, before it is deleted. */
