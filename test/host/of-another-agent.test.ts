@@ -26,7 +26,7 @@ function pair(outcome: 'ask' | 'allow' = 'ask', kind = 'memory', specialist = fa
     agents: [agent('A', [{ calls: [['pay', {}]] }, 'done A', 'more of A']), agent('B', ['done B', 'more of B'])],
     store,
     policy: policyOf({
-      pay: ({ context }) => ({ outcome: context.agentPath.includes('B') ? 'deny' : outcome }),
+      pay: ({ context }) => ({ outcome: context?.agentPath?.includes('B') ? 'deny' : outcome }),
     }),
   });
   const close = async () => {

@@ -4,6 +4,7 @@ import type { McpToolset } from '../../src/adapters/tools/mcp.ts';
 import { mcpToolset } from '../../src/adapters/tools/mcp.ts';
 import type { AnyTool, HostOptions } from '../../src/index.ts';
 import { allowAll, createHost, InMemorySessionService } from '../../src/index.ts';
+import { approvedPreview } from '../../src/session/link/index.ts';
 import { brief, ofType, refusal, results, say, textOfContent } from '../host/kit.ts';
 import { puppet } from './agents.ts';
 import type { Behaviour } from './raw-server.ts';
@@ -229,14 +230,24 @@ describe('a definition that changes', () => {
       },
       answer(said('paid twice')),
     ];
-    const run = (to: string) =>
-      toolset.execute({ callId: to, name: 'pay', args: { to } }, new AbortController().signal);
+    const [given] = await toolset.getToolsForAgent('bot');
+    const run = (to: string, tool = given, context = {}) =>
+      toolset.execute(
+        { callId: to, name: 'pay', args: { to }, ...(tool ? { tool } : {}) },
+        new AbortController().signal,
+        context as never,
+      );
     await run('bert');
     const [after] = await toolset.tools();
     expect(await askedAbout(after, { to: 'carl' })).toBe(true);
-    expect(await refusal(run('anna'))).toMatchObject({ message: expect.stringContaining('it was not run') });
+    const [now] = await toolset.getToolsForAgent('bot');
+    const shown = await after?.preview?.({ to: 'anna' }, {} as never);
+    // Nobody was asked about it, or somebody was shown what it was before.
+    for (const tool of [given, now]) {
+      expect(await refusal(run('anna', tool))).toMatchObject({ message: expect.stringContaining('it was not run') });
+    }
     expect(server.calls).toHaveLength(1);
-    expect(await run('carl')).toMatchObject(said('paid twice'));
+    expect(await run('carl', given, { [approvedPreview]: shown })).toMatchObject(said('paid twice'));
   });
 });
 

@@ -175,7 +175,8 @@ describe('a call that its agent has not acted upon', () => {
     const f = new Folding();
     f.call(['c0']);
     f.call(['c1']);
-    const tree = (name: string) => ({ find: (other: string) => (other === name ? {} : undefined) }) as never;
+    const root = { name: 'bot' };
+    const tree = (name: string) => ({ root, find: (other: string) => (other === name ? {} : undefined) }) as never;
     expect(hasUnheard({ fold: f.fold, tree: tree('bot') })).toBe(false);
     f.act({ decisions: { c1: { outcome: 'approved', by: 'x' } } });
     expect(hasUnheard({ fold: f.fold, tree: tree('bot') })).toBe(true);

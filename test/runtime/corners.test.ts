@@ -34,6 +34,7 @@ describe('where a call was made', () => {
 
   function calls(): Folding {
     const f = new Folding();
+    f.act({ turn: { start: 'bot', root: 'root' } });
     f.call(['c1'], { path: '/0' });
     f.call(['c2'], { path: '/0/c1', iso: '/0/c1', author: 'expert' });
     f.call(['c3'], { path: '/0/gone', iso: '/0/gone', author: 'expert' });

@@ -150,7 +150,7 @@ describe('order of one run', () => {
     const first = await say('my bill');
     expect(starts(first)).toEqual([{ start: 'root' }]);
     const second = await say('pay it');
-    expect([starts(second), endOf(second)]).toEqual([[{ start: 'billing' }], undefined]);
+    expect([starts(second), endOf(second)]).toEqual([[{ start: 'billing', root: 'root' }], undefined]);
     const call = second.flatMap(({ content }) => content?.parts ?? []).find((part) => part.type === 'function_call');
     const third = await say({
       kind: 'tool_result',

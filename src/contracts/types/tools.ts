@@ -310,7 +310,8 @@ export interface ToolProvider {
    */
   getToolsForAgent(agent: string): Promise<ProvidedTool[]> | ProvidedTool[];
   execute(
-    call: { callId: string; name: string; args: Record<string, unknown> },
+    /** `tool`: the object that it was given for the session, which the call was decided on. */
+    call: { callId: string; name: string; args: Record<string, unknown>; tool?: ProvidedTool },
     signal: AbortSignal,
     /** Where the call can show its progress; absent outside a run. */
     context?: ToolCallContext,

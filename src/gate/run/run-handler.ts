@@ -78,6 +78,6 @@ export function providedTool(provider: ToolProvider, descriptor: ProvidedTool): 
   return {
     ...descriptor,
     execute: (args: Record<string, unknown>, context: ToolCallContext) =>
-      provider.execute({ callId: context.callId, name, args }, context.signal, context),
+      provider.execute({ callId: context.callId, name, args, tool: descriptor }, context.signal, context),
   } as AnyTool;
 }

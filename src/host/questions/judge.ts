@@ -2,6 +2,7 @@ import type {
   ApprovalQuestion,
   ConfirmationRequest,
   DecisionRecord,
+  DisplayContent,
   LifecycleInterceptor,
   Principal,
   QuestionKind,
@@ -261,10 +262,10 @@ export class Judge {
     const standing = await questionOutcome({ ...judged, question, kind, confirmation }, this.#options);
     if (standing.kind === 'open') return { kind: 'ask', question: standing.question };
     if (standing.kind === 'refused') return standing.step;
-    const { approval, payload } = standing;
+    const { approval, payload, preview } = standing;
     const confirmed = confirmation ? { confirmed: true, payload } : undefined;
     const isAgain = kind === 'rerun' || confirmed !== undefined;
-    return this.#approved(judged, approval, isAgain, confirmed);
+    return this.#approved(judged, approval, isAgain, confirmed, preview);
   }
 
   async #approved(
@@ -272,11 +273,13 @@ export class Judge {
     approval: Approval,
     rerun: boolean,
     confirmation?: { confirmed: boolean; payload?: unknown },
+    preview?: readonly DisplayContent[],
   ): Promise<Step> {
     const verdict = await decideApproved(call, rules, approval);
     if (verdict.kind === 'run') {
       if (!canRun(request, hostTool)) return { kind: 'leave' };
-      return { kind: 'run', decision: verdict.decision, rerun, ...(confirmation ? { confirmation } : {}) };
+      const beside = { ...(confirmation ? { confirmation } : {}), ...(preview ? { preview } : {}) };
+      return { kind: 'run', decision: verdict.decision, rerun, ...beside };
     }
     if (verdict.kind === 'ask')
       throw new CoxswainError('INTERNAL', 'E_INTERNAL', 'an approved call was asked about again');

@@ -1,4 +1,10 @@
-import type { ApprovalQuestion, PutQuestion, QuestionKind, ReportedRequest } from '../../contracts/index.ts';
+import type {
+  ApprovalQuestion,
+  DisplayContent,
+  PutQuestion,
+  QuestionKind,
+  ReportedRequest,
+} from '../../contracts/index.ts';
 import { callIdOf, canonicalJson, kindOfQuestion, questionId, questionNumber } from '../../contracts/index.ts';
 import type { Approval, GateCall, HeldQuestion, Question } from '../../gate/index.ts';
 import {
@@ -43,7 +49,8 @@ export interface Inquiry extends JudgedCall {
 export type QuestionOutcome =
   | { kind: 'open'; question: ApprovalQuestion }
   | { kind: 'refused'; step: Step }
-  | { kind: 'approved'; approval: Approval; payload: unknown };
+  /** `preview`: what was shown to those who have approved it. */
+  | { kind: 'approved'; approval: Approval; payload: unknown; preview: readonly DisplayContent[] };
 
 type Answers = NonNullable<ReportedRequest['answers']>;
 
@@ -124,7 +131,12 @@ export async function questionOutcome(inquiry: Inquiry, options: QuestionOptions
     const { payload, ruleId, redact } = question;
     // Also where somebody else has edited them, and this question showed what came of that.
     const isEdited = canonicalJson(args ?? call.args) !== canonicalJson(inquiry.question.args);
-    return { kind: 'approved', approval: { by, args, reason: answer.reason, ruleId, redact, isEdited }, payload };
+    return {
+      kind: 'approved',
+      approval: { by, args, reason: answer.reason, ruleId, redact, isEdited },
+      payload,
+      preview,
+    };
   }
 }
 

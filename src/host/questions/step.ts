@@ -1,10 +1,23 @@
-import type { ApprovalQuestion, DecisionRecord, ReportedRequest, ToolResult } from '../../contracts/index.ts';
+import type {
+  ApprovalQuestion,
+  DecisionRecord,
+  DisplayContent,
+  ReportedRequest,
+  ToolResult,
+} from '../../contracts/index.ts';
 import type { Decision, Question } from '../../gate/index.ts';
 import { deniedResult, errorResult, hidden, NOT_AGAIN, refusalResult } from '../../gate/index.ts';
 
 /** What a host does about one open request. */
 export type Step =
-  | { kind: 'run'; decision: Decision; rerun: boolean; confirmation?: { confirmed: boolean; payload?: unknown } }
+  | {
+      kind: 'run';
+      decision: Decision;
+      rerun: boolean;
+      confirmation?: { confirmed: boolean; payload?: unknown };
+      /** What those who have approved it were shown. */
+      preview?: readonly DisplayContent[];
+    }
   | { kind: 'settle'; result: ToolResult; decision?: DecisionRecord }
   /** The host's own question; `hooked`: the arguments of the call as a hook has changed them. */
   | { kind: 'ask'; question: ApprovalQuestion; hooked?: Record<string, unknown> }

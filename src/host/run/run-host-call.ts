@@ -56,6 +56,7 @@ export async function runHostCall(
     hostTool: called?.bound(hostTool, span ? within(scope, span) : scope.below) ?? hostTool,
     decision: step.decision,
     ...(step.confirmation ? { confirmation: step.confirmation } : {}),
+    ...(step.preview ? { preview: step.preview } : {}),
   };
   let hasEnded = false;
   const options = toolOptions(scope, request, (of) => {
@@ -228,8 +229,8 @@ async function runEach(
     if (!isRepeatable(hostTool.descriptor.annotations) && !(await begins(decisions))) {
       return errorResult('interrupted', `interrupted: the call that asked for ${name} was settled elsewhere`);
     }
-    // What somebody has confirmed is the call before it.
-    const { confirmation: _confirmed, ...caller } = call;
+    // What somebody has confirmed, or was shown, is the call before it.
+    const { confirmation: _confirmed, preview: _shown, ...caller } = call;
     const outcome = await runHostTool({ ...caller, callId, hostTool, decision: verdict.decision }, options, signal);
     if (outcome.kind !== 'result') return errorResult('denied', `denied: ${name} asks for confirmation`);
     const { tailCalls: _, ...own } = outcome.result;

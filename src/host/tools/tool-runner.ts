@@ -1,6 +1,7 @@
 import type {
   ArtifactAccess,
   ConfirmationRequest,
+  DisplayContent,
   HookContext,
   LifecycleInterceptor,
   Principal,
@@ -26,7 +27,8 @@ import {
   runCall,
   untilAborted,
 } from '../../gate/index.ts';
-import { unreachable } from '../../session/index.ts';
+import type { ApprovedContext } from '../../session/index.ts';
+import { approvedPreview, unreachable } from '../../session/index.ts';
 import { Suspended } from './subagent-tool.ts';
 import type { HostTool } from './tool-registry.ts';
 
@@ -41,6 +43,8 @@ export interface HostCall {
   hostTool: HostTool;
   decision: Decision;
   confirmation?: { confirmed: boolean; payload?: unknown };
+  /** What those who have approved it were shown. */
+  preview?: readonly DisplayContent[] | undefined;
 }
 
 export interface RunToolOptions {
@@ -203,7 +207,7 @@ class HandlerRun {
  * A host tool lives outside the agent's session: what needs the session is not in its type, and refused with a reason to
  * whoever asks all the same.
  */
-class HostToolContext implements ToolCallContext<never> {
+class HostToolContext implements ToolCallContext<never>, ApprovedContext {
   readonly callId: string;
   readonly sessionId: string;
   readonly sessionUid: string | undefined;
@@ -212,6 +216,7 @@ class HostToolContext implements ToolCallContext<never> {
   readonly agentPath: readonly string[];
   readonly signal: AbortSignal;
   readonly confirmation?: { confirmed: boolean; payload?: unknown };
+  readonly [approvedPreview]: readonly DisplayContent[] | undefined;
   asked: ConfirmationRequest | undefined;
   readonly #options: RunToolOptions;
   readonly #handler: HandlerRun;
@@ -226,6 +231,7 @@ class HostToolContext implements ToolCallContext<never> {
     this.principal = call.principal;
     this.agentPath = call.agentPath;
     this.signal = signal;
+    this[approvedPreview] = call.preview;
     this.#options = options;
     this.#handler = handler;
     this.#name = call.hostTool.descriptor.name;

@@ -1,6 +1,8 @@
 /** What a host and its executor agree on beside the public contract. */
 export type { AnnouncedCall, AnnouncedTool, HookQuestion } from './announced.ts';
 export { announcedIn, announcing, isAnnouncedTool } from './announced.ts';
+export type { ApprovedContext } from './approved-preview.ts';
+export { approvedPreview } from './approved-preview.ts';
 export { decisionShown } from './decision-shown.ts';
 export { withoutHostFacts } from './host-facts.ts';
 export { MemoryJournal } from './memory-journal.ts';

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/client';
-import type { AnyTool, JsonSchema, ToolAnnotations, ToolCallContext, ToolReturn } from '../../../../contracts/index.ts';
+import type {
+  AnyTool,
+  DisplayContent,
+  JsonSchema,
+  ToolAnnotations,
+  ToolCallContext,
+  ToolReturn,
+} from '../../../../contracts/index.ts';
 import { canonicalJson } from '../../../../contracts/index.ts';
 import type { McpToolsetOptions } from '../wire/index.ts';
 
@@ -8,6 +15,8 @@ export type ServerCall = (
   tool: string,
   args: Record<string, unknown>,
   context: Pick<ToolCallContext, 'signal' | 'progress' | 'elicit'>,
+  /** Digest of the definition that the call was decided on. */
+  judged: string,
 ) => Promise<ToolReturn>;
 
 /** What a server says of a tool, to people and models, as one value: another one is another tool, whatever its name. */
@@ -31,9 +40,17 @@ export interface Server {
   pinned(tool: string): string | undefined;
   /** Digest of the definition that was pinned when this toolset first listed it. */
   firstSeen(tool: string): string | undefined;
-  /** What the server says of a tool now, for somebody who judges a call of it; undefined: it has none of that name. */
-  judge(tool: string, args: Record<string, unknown>): Promise<{ definition: Tool; digest: string } | undefined>;
+  /** What the server says of a tool now; undefined: it has none of that name. */
+  now(tool: string): Promise<{ definition: Tool; digest: string } | undefined>;
   call: ServerCall;
+}
+
+const DEFINITION = 'definition sha256:';
+
+/** The digest of the definition that somebody was shown with the question whether a call may run. */
+export function digestShown(preview: readonly DisplayContent[] = []): string | undefined {
+  const last = preview.at(-1);
+  return last?.type === 'text' && last.text.startsWith(DEFINITION) ? last.text.slice(DEFINITION.length) : undefined;
 }
 
 /** A server's tool under the gate. `shown`: digest of it as the server defines it. */
@@ -50,13 +67,13 @@ export function asTool(tool: Tool, shown: string, server: Server): AnyTool {
     ...(tool.title === undefined ? {} : { displayName: tool.title }),
     ...(tool.outputSchema ? { outputSchema: tool.outputSchema as JsonSchema } : {}),
     // The model has read another definition than the one that would run, or policy's yes was to another one.
-    needsApproval: async (args: Record<string, unknown>) => {
-      const now = await server.judge(tool.name, args);
+    needsApproval: async () => {
+      const now = await server.now(tool.name);
       return now !== undefined && (now.digest !== shown || now.digest !== server.pinned(tool.name));
     },
     // What it says of itself is part of what is approved: if it changes before the call runs, the yes is void.
     preview: async (args: Record<string, unknown>) => {
-      const { definition, digest } = (await server.judge(tool.name, args)) ?? { definition: tool, digest: shown };
+      const { definition, digest } = (await server.now(tool.name)) ?? { definition: tool, digest: shown };
       const { title, description = '' } = definition;
       return [
         ...(digest === server.firstSeen(tool.name)
@@ -64,10 +81,10 @@ export function asTool(tool: Tool, shown: string, server: Server): AnyTool {
           : [`${server.name} has changed what ${tool.name} is. It says now:`]),
         `${server.name} · ${tool.name}${title === undefined ? '' : ` (${title})`}: ${description}`,
         JSON.stringify(args, null, 2),
-        `definition sha256:${digest}`,
+        `${DEFINITION}${digest}`,
       ].map((text) => ({ type: 'text' as const, text }));
     },
-    execute: (args: Record<string, unknown>, context: ToolCallContext) => server.call(tool.name, args, context),
+    execute: (args: Record<string, unknown>, context: ToolCallContext) => server.call(tool.name, args, context, shown),
   };
 }
 

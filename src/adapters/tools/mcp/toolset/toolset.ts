@@ -8,17 +8,18 @@ import type {
   ToolResult,
   ToolUpdate,
 } from '../../../../contracts/index.ts';
-import { CoxswainError, canonicalJson, messageOf } from '../../../../contracts/index.ts';
+import { CoxswainError, messageOf } from '../../../../contracts/index.ts';
 import { describeTool, ensureValidator } from '../../../../gate/index.ts';
 import type { Toolset } from '../../../../runtime/index.ts';
-import { bag, checkIs } from '../../../../session/index.ts';
+import type { ApprovedContext } from '../../../../session/index.ts';
+import { approvedPreview, bag, checkIs } from '../../../../session/index.ts';
 import type { McpServer, McpToolsetOptions } from '../wire/index.ts';
 import { checkServer, McpConnection, namedTwice, Silence } from '../wire/index.ts';
 import type { CallContext, CallerToolset } from './caller.ts';
 import { McpCalls } from './caller.ts';
 import { readTool } from './resources.ts';
 import type { Server } from './tool.ts';
-import { asTool, definitionDigest } from './tool.ts';
+import { asTool, definitionDigest, digestShown } from './tool.ts';
 import { callable, faultOfTool } from './usable.ts';
 
 /**
@@ -55,7 +56,6 @@ export function mcpToolset(options: McpServer & McpToolsetOptions): McpToolset {
   return new ServerTools(options, options);
 }
 
-const MAX_JUDGED = 1000;
 const RETRY_MS = 60_000;
 /** Warnings of what a server lists. */
 const MAX_TOLD = 1000;
@@ -87,8 +87,8 @@ class ServerTools implements McpToolset {
   #isHosts = false;
   /** Ours, beside those of the server. */
   readonly #reader: Tool;
-  /** Digest of a tool as it was when a call with these arguments was last judged: what runs is what was judged. */
-  readonly #judged = new Map<string, string>();
+  /** Digests of what a host was given: what runs is what was judged. */
+  readonly #given = new WeakMap<ProvidedTool, string>();
 
   constructor(server: McpServer, options: McpToolsetOptions) {
     checkServer(server, options);
@@ -172,26 +172,40 @@ class ServerTools implements McpToolset {
     this.#isHosts = true;
     const tools = await this.tools();
     if (this.#provided?.of !== tools) {
-      const given = tools.map(({ needsApproval, preview, timeoutMs, ...tool }) => ({
-        ...describeTool(tool),
-        ...(needsApproval === undefined ? {} : { needsApproval }),
-        ...(preview ? { preview } : {}),
-        ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      }));
+      const given = tools.map(({ needsApproval, preview, timeoutMs, ...tool }): ProvidedTool => {
+        const provided = {
+          ...describeTool(tool),
+          ...(needsApproval === undefined ? {} : { needsApproval }),
+          ...(preview ? { preview } : {}),
+          ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        };
+        const { digest } = this.#definitions.get(this.#nameOf(tool)) ?? {};
+        if (digest !== undefined) this.#given.set(provided, digest);
+        return provided;
+      });
       this.#provided = { of: tools, given };
     }
     return [...this.#provided.given];
   }
 
   async execute(
-    call: { callId: string; name: string; args: Record<string, unknown> },
+    call: Parameters<ToolProvider['execute']>[0],
     signal: AbortSignal,
-    context?: ToolCallContext,
+    context?: ToolCallContext & ApprovedContext,
   ): Promise<unknown> {
-    const name = call.name.slice(this.#options.prefix?.length ?? 0);
+    const name = this.#nameOf(call);
+    const pinned = this.#pins.get(name);
+    const given = call.tool ? this.#given.get(call.tool) : pinned;
+    // Nobody was asked because it was what had run last; who was asked has said yes to what they were shown.
+    const judged = digestShown(context?.[approvedPreview]) ?? (given === pinned ? given : undefined);
     const elicit = context?.elicit?.bind(context);
     const progress = (update: ToolUpdate) => context?.progress(update);
-    return this.#call(name, call.args, { signal, progress, ...(elicit ? { elicit } : {}) });
+    return this.#call(name, call.args, { signal, progress, ...(elicit ? { elicit } : {}) }, judged);
+  }
+
+  /** The server's own name of a tool. */
+  #nameOf({ name }: { name: string }): string {
+    return name.slice(this.#options.prefix?.length ?? 0);
   }
 
   async finishAuth(callback: URLSearchParams): Promise<void> {
@@ -218,13 +232,11 @@ class ServerTools implements McpToolset {
       options: this.#options,
       pinned: (name) => this.#pins.get(name),
       firstSeen: (name) => this.#firstSeen.get(name),
-      judge: async (name, args) => {
+      now: async (name) => {
         await this.tools();
-        const now = this.#definitions.get(name);
-        if (now) this.#judge(callKey(name, args), now.digest);
-        return now;
+        return this.#definitions.get(name);
       },
-      call: (name, args, context) => this.#call(name, args, context),
+      call: (name, args, context, judged) => this.#call(name, args, context, judged),
     };
   }
 
@@ -272,14 +284,6 @@ class ServerTools implements McpToolset {
     this.#warn(`${this.name}: ${text}`);
   }
 
-  #judge(call: string, digest: string): void {
-    this.#judged.delete(call);
-    this.#judged.set(call, digest);
-    const [oldest] = this.#judged.keys();
-    // One that is forgotten runs as the tool last ran, or not at all.
-    if (this.#judged.size > MAX_JUDGED && oldest !== undefined) this.#judged.delete(oldest);
-  }
-
   /** On first sight a definition is taken as it is: policy judges it like any other. */
   #see(name: string, digest: string): void {
     const pinned = this.#pins.get(name) ?? digest;
@@ -300,8 +304,12 @@ class ServerTools implements McpToolset {
     return now.definition;
   }
 
-  async #call(name: string, args: Record<string, unknown>, context: CallContext): Promise<ToolResult> {
-    const judged = this.#judged.get(callKey(name, args)) ?? this.#pins.get(name);
+  async #call(
+    name: string,
+    args: Record<string, unknown>,
+    context: CallContext,
+    judged: string | undefined,
+  ): Promise<ToolResult> {
     const caller: CallerToolset = {
       name: this.name,
       options: this.#options,
@@ -333,5 +341,3 @@ function readable(text: string): string {
   const cut = text.length > MAX_WARNING ? `${text.slice(0, MAX_WARNING)}…` : text;
   return cut.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}');
 }
-
-const callKey = (tool: string, args: Record<string, unknown>): string => canonicalJson([tool, args]);
