@@ -9,6 +9,7 @@ export type {
 } from './grammar/index.ts';
 export { checkStream, createGrammarChecker } from './grammar/index.ts';
 export type * from './hosts.ts';
+export type * from './nodes.ts';
 export * from './protocol.ts';
 export * from './types/index.ts';
 export * from './values/index.ts';

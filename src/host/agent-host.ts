@@ -1,6 +1,14 @@
-import type { AgentDescriptor, PermissionMode, Session, SessionProvider } from '../contracts/index.ts';
+import type {
+  AgentDescriptor,
+  PermissionMode,
+  Session,
+  SessionInput,
+  SessionPlace,
+  SessionProvider,
+} from '../contracts/index.ts';
 import type { AuditEntry } from '../session/index.ts';
-import type { Approvals, Recovery, SessionPlace } from './approvals/index.ts';
+import type { Approvals, Recovery } from './approvals/index.ts';
+import type { SubmitOptions, SubmittedTurn } from './background/index.ts';
 import type { AuditOptions, OpenOptions } from './terms/index.ts';
 
 export interface AgentHost {
@@ -32,7 +40,18 @@ export interface AgentHost {
    * the start of a program: one that another process takes meanwhile is left to it.
    */
   recover(): Promise<Recovery>;
-  /** Resolves when nothing runs that this host goes on with by itself: after `approvals.decide` and `recover`. */
+  /**
+   * Begins a turn that nobody waits for, and resolves when its message is stored. It runs here, or in whichever program
+   * serves the `dispatcher`. Its outcome: `open(agent, { sessionId, userId })`, then `standing()`, `events({ live: true })` and
+   * `pending()`.
+   * @throws CoxswainError as `open` and a stream's first event
+   */
+  submit(
+    agent: string,
+    input: string | SessionInput | readonly SessionInput[],
+    options?: SubmitOptions,
+  ): Promise<SubmittedTurn>;
+  /** Resolves when nothing runs that this host goes on with by itself: after `approvals.decide`, `recover` and `submit`. */
   idle(): Promise<void>;
   /** Closes all open sessions; running streams are aborted. */
   close(): Promise<void>;

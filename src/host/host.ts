@@ -8,6 +8,8 @@ import type {
   PermissionMode,
   Principal,
   ReportedRequest,
+  SessionInput,
+  SessionPlace,
   SessionProvider,
   SessionRef,
 } from '../contracts/index.ts';
@@ -16,8 +18,10 @@ import { subagentSessionId } from '../gate/index.ts';
 import type { AuditEntry } from '../session/index.ts';
 import { auditOf, checkPrincipal, guardedTelemetry, isOwn, kindOf, LazyMap, MemoryJournal } from '../session/index.ts';
 import type { AgentHost } from './agent-host.ts';
-import type { ApprovalHost, BorrowedSession, Recovery, SessionPlace, WaitingSession } from './approvals/index.ts';
+import type { ApprovalHost, BorrowedSession, Recovery, WaitingSession } from './approvals/index.ts';
 import { findUnfinished, HostApprovals, recoverSessions } from './approvals/index.ts';
+import type { SubmitOptions, SubmittedTurn } from './background/index.ts';
+import { Background } from './background/index.ts';
 import type { FrameHost, SessionOwnership, SharedStanding } from './frame/index.ts';
 import { HostedFrame } from './frame/index.ts';
 import { HostedSession } from './hosted/index.ts';
@@ -59,6 +63,7 @@ class Host implements AgentHost, Holder {
   readonly #approvalHost: ApprovalHost;
   /** Runs that the host goes on with by itself. */
   readonly #underWay = new Set<Promise<void>>();
+  readonly #background: Background;
   readonly #warn: (message: string, error?: unknown) => void;
   /** What is noted of sessions whose executor is not believed. */
   readonly #journal: HostJournal;
@@ -92,9 +97,21 @@ class Host implements AgentHost, Holder {
       ),
       warn: this.#warn,
       during: (work) => this.#during(work),
+      wake: options.dispatcher && ((place) => this.#background.wake(place)),
     };
     this.#approvalHost = host;
     this.approvals = new HostApprovals(host, options.approvalPollMs);
+    const { borrow, warn, during } = host;
+    this.#background = new Background(
+      {
+        borrow,
+        warn,
+        during,
+        open: (agent, opening) => this.open(agent, opening),
+        releaseDead: async () => {},
+      },
+      options.dispatcher,
+    );
     this.#frameHost = {
       options,
       base: options.policy ?? defaultPolicy(),
@@ -270,6 +287,7 @@ class Host implements AgentHost, Holder {
   async close(): Promise<void> {
     const open = [...this.#open.values()].flatMap(({ handles }) => handles);
     await Promise.all(open.map((session) => session[Symbol.asyncDispose]()));
+    await this.#background.close();
   }
 
   #context(userId: string, principal: Principal = { id: userId }): HostContext {
@@ -312,6 +330,14 @@ class Host implements AgentHost, Holder {
         return keepingProcess(done);
       },
     };
+  }
+
+  async submit(
+    agent: string,
+    input: string | SessionInput | readonly SessionInput[],
+    options: SubmitOptions = {},
+  ): Promise<SubmittedTurn> {
+    return this.#background.submit(agent, input, options);
   }
 
   async idle(): Promise<void> {

@@ -7,7 +7,6 @@ export type {
   Approvals,
   OpenApproval,
   Recovery,
-  SessionPlace,
 } from './approvals/index.ts';
 export { createHost } from './host.ts';
 export * from './policy/index.ts';

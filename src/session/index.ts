@@ -92,6 +92,7 @@ export {
   announcing,
   answeredNow,
   approvedPreview,
+  begins,
   claimOwn,
   decisionShown,
   heed,

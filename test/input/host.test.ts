@@ -42,6 +42,7 @@ const hostOptions: Required<{ [K in keyof HostOptions]: true }> = {
   spill: true,
   approvalPollMs: true,
   followPollMs: true,
+  dispatcher: true,
   telemetry: true,
   warn: true,
 };

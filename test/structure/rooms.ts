@@ -353,9 +353,14 @@ export const rooms: readonly Room[] = [
     'contracts session gate host/terms host/questions host/hosted',
   ),
   room(
+    'host/background',
+    'turns that no client holds: submitted, woken, taken over',
+    'contracts base session host/terms host/hosted host/approvals',
+  ),
+  room(
     'host',
     'the host: gate, questions, budgets, sub-agents',
-    'contracts base session gate host/policy host/terms host/tools host/questions host/witness host/frame host/subagents host/hosted host/approvals',
+    'contracts base session gate host/policy host/terms host/tools host/questions host/witness host/frame host/subagents host/hosted host/approvals host/background',
   ),
   room('host/mcp/turn', 'one call of an agent over MCP: turn, questions, result', 'contracts session gate host'),
   room('host/mcp/server', 'the MCP server, and stdio', 'contracts base gate host host/mcp/turn'),

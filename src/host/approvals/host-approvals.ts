@@ -1,4 +1,11 @@
-import type { OpenRequest, Principal, ReportedRequest, RequestAnswer, Settlement } from '../../contracts/index.ts';
+import type {
+  OpenRequest,
+  Principal,
+  ReportedRequest,
+  RequestAnswer,
+  SessionPlace,
+  Settlement,
+} from '../../contracts/index.ts';
 import { CoxswainError, callIdOf, openRequestOf } from '../../contracts/index.ts';
 import type { AskedRequest } from '../../gate/index.ts';
 import { approversOf, notApprover, putAs, whyNotOpen } from '../../gate/index.ts';
@@ -29,7 +36,6 @@ import type {
   ApprovalPlace,
   BorrowedSession,
   OpenApproval,
-  SessionPlace,
   WaitingSession,
 } from './open-sessions.ts';
 
@@ -162,7 +168,7 @@ export class HostApprovals implements Approvals, Holder {
       return settlement;
     } finally {
       for (const borrowed of found) {
-        if (borrowed.session === settled) this.#host.during(this.#goOn(borrowed));
+        if (borrowed.session === settled) await this.#wakeOrGoOn(borrowed);
         else await borrowed[Symbol.asyncDispose]();
       }
     }
@@ -206,6 +212,19 @@ export class HostApprovals implements Approvals, Holder {
 
   #tell(open: OpenApproval): void {
     for (const watcher of this.#watchers) watcher(open);
+  }
+
+  /** The answer is stored, whoever hears of it now. */
+  async #wakeOrGoOn(borrowed: BorrowedSession): Promise<void> {
+    const { id: sessionId, descriptor, frame, liveRun } = borrowed.session;
+    if (!this.#host.wake || liveRun) return this.#host.during(this.#goOn(borrowed));
+    try {
+      await this.#host.wake({ agent: descriptor.name, userId: frame.userId, sessionId });
+      await borrowed[Symbol.asyncDispose]();
+    } catch (error) {
+      this.#host.warn(`nobody could be woken for session ${sessionId}: it goes on here`, error);
+      this.#host.during(this.#goOn(borrowed));
+    }
   }
 
   /** A run belongs to the host: nobody needs to hold it. */

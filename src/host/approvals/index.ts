@@ -1,13 +1,13 @@
 /** Open questions of all sessions, and sessions to go on with. */
 export type { Approvals } from './approvals.ts';
 export { HostApprovals, onlyOne } from './host-approvals.ts';
+export { lookInto } from './open-places.ts';
 export type {
   ApprovalFilter,
   ApprovalHost,
   ApprovalPlace,
   BorrowedSession,
   OpenApproval,
-  SessionPlace,
   WaitingSession,
 } from './open-sessions.ts';
 export type { Recovery } from './unfinished.ts';

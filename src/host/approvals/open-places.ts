@@ -1,6 +1,7 @@
+import type { SessionPlace } from '../../contracts/index.ts';
 import { CoxswainError, callIdOf, isCoxswainError } from '../../contracts/index.ts';
 import type { HostedSession } from '../hosted/index.ts';
-import type { ApprovalHost, ApprovalPlace, SessionPlace, WaitingSession } from './open-sessions.ts';
+import type { ApprovalHost, ApprovalPlace, WaitingSession } from './open-sessions.ts';
 
 type Places = Pick<ApprovalHost, 'openSessions' | 'borrow' | 'warn'>;
 

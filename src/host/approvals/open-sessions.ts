@@ -1,4 +1,4 @@
-import type { OpenRequest, Principal } from '../../contracts/index.ts';
+import type { OpenRequest, Principal, SessionPlace } from '../../contracts/index.ts';
 import type { DeniedSince, HostedSession } from '../hosted/index.ts';
 
 /** A question that somebody may answer who holds no session. */
@@ -29,12 +29,6 @@ export interface ApprovalPlace {
   sessionId?: string | undefined;
 }
 
-export interface SessionPlace {
-  agent: string;
-  userId: string;
-  sessionId: string;
-}
-
 /** A session with open calls. */
 export interface WaitingSession extends SessionPlace {
   /** Ids of the open calls, where the provider knows them. */
@@ -63,4 +57,6 @@ export interface ApprovalHost {
   warn(message: string, error?: unknown): void;
   /** A run that nobody holds is on its way: whoever closes the host, or waits for it, knows of it. */
   during(work: Promise<void>): void;
+  /** Brings somebody to go on with a session, where that is not left to whoever has answered. */
+  readonly wake?: ((place: SessionPlace) => Promise<void>) | undefined;
 }

@@ -1,6 +1,7 @@
+import type { SessionPlace } from '../../contracts/index.ts';
 import { goOn, isUnfinished } from '../hosted/index.ts';
 import { lookInto, lookPast, withoutSubagents } from './open-places.ts';
-import type { ApprovalHost, SessionPlace } from './open-sessions.ts';
+import type { ApprovalHost } from './open-sessions.ts';
 
 /** Sessions that are gone on with at a time. */
 const AT_ONCE = 8;

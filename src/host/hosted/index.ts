@@ -4,5 +4,5 @@ export { assertClientRuns } from './clients-results.ts';
 export type { DeniedSince } from './denied-question.ts';
 export { deniedQuestion } from './denied-question.ts';
 export { settleExpired } from './expiry.ts';
-export { goOn, isUnfinished } from './going-on.ts';
+export { goOn, isUnfinished, resume } from './going-on.ts';
 export { HostedSession } from './hosted-session.ts';

@@ -13,7 +13,7 @@ import type {
 } from '../../contracts/index.ts';
 import { isCoxswainError, messageOf } from '../../contracts/index.ts';
 import type { EventStream, HoldOptions, JoiningOptions } from '../../session/index.ts';
-import { endTurn, isPipeable, joined } from '../../session/index.ts';
+import { begins, endTurn, isPipeable, joined } from '../../session/index.ts';
 import type { CalledStream, CallersStream, Hosted } from '../frame/index.ts';
 import { closedByOthers, onAbort } from '../questions/index.ts';
 import type { Budget, BusyClock, HeldTo } from '../terms/index.ts';
@@ -63,6 +63,8 @@ export class HostedRun implements LoopingRun, CallersStream {
   #leave: (() => void) | undefined;
   readonly #bell = new Bell();
   #isOver = false;
+  /** It stops where nothing of it runs, and leaves its turn to whoever goes on with it. */
+  isLeaving: boolean;
   #ended: PromiseWithResolvers<string> | undefined;
 
   constructor(
@@ -79,6 +81,7 @@ export class HostedRun implements LoopingRun, CallersStream {
     this.#terms = news;
     this.span = span;
     this.hold = new RunHold(session);
+    this.isLeaving = options[begins] === true;
     this.#budget = budgetOf(session.descriptor, session.frame.options, options.limits);
   }
 

@@ -23,6 +23,8 @@ export interface LoopingRun extends RunScope {
   /** Its calls, once there is one. */
   readonly madeCalls: RunCalls | undefined;
   readonly beside: BesideInner | undefined;
+  /** It stops where nothing of it runs, and leaves its turn to whoever goes on with it. */
+  readonly isLeaving: boolean;
   /** Something has changed that nobody has looked at yet. */
   readonly isRung: boolean;
   inner(batch: readonly SessionInput[]): Promise<StreamEndEvent>;
@@ -97,6 +99,7 @@ export async function runToEnd(run: LoopingRun, inputs: SessionInput[]): Promise
         continue;
       }
     }
+    if (end && run.isLeaving && !hasWork(run)) return pausedEnd(end, open);
     // Approvals are looked at again; results that are still wanted are kept.
     if (!end) {
       const others = repeats.refused(batch, open);
@@ -114,6 +117,11 @@ export async function runToEnd(run: LoopingRun, inputs: SessionInput[]): Promise
     batch = batch.concat(run.calls.takeResults(), run.calls.takeStarts());
     rest = batch.splice(AT_ONCE);
   }
+}
+
+/** Something of it runs, or has a result that no inner stream has taken. */
+function hasWork({ madeCalls }: LoopingRun): boolean {
+  return madeCalls !== undefined && (madeCalls.running > 0 || madeCalls.hasResults);
 }
 
 /** Judges what is open, and runs, asks and waits, until there is something for the agent to go on with. */

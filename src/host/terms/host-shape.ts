@@ -75,6 +75,7 @@ const host: Shape<HostOptions> = {
   spill: fn,
   approvalPollMs: amount,
   followPollMs: amount,
+  dispatcher: having('wake', 'schedule', 'serve', 'close'),
   telemetry: having('startSpan'),
   warn: fn,
 };

@@ -5,6 +5,7 @@ import type {
   AnyTool,
   ApprovalQuestion,
   ApproverRule,
+  Dispatcher,
   LifecycleInterceptor,
   Limits,
   PermissionMode,
@@ -94,6 +95,11 @@ export interface HostOptions {
    * the events themselves. Only while the session runs here, or somebody follows it live. Default 1,000.
    */
   followPollMs?: number;
+  /**
+   * Brings turns that no client holds to the programs that run them, over several machines, e.g. `postgresDispatcher(url)`.
+   * Default: this process.
+   */
+  dispatcher?: Dispatcher;
   /** Where spans go, e.g. `otelTelemetry()`: the host's, and those of agents that have no tracing system of their own. */
   telemetry?: Telemetry;
   /** Gets what went wrong without consequence. Default: stderr. */

@@ -3,6 +3,7 @@ import type { Principal, SessionInput } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
 import { frozenPrincipal } from '../../gate/index.ts';
 import type { JoiningOptions, joined } from '../../session/index.ts';
+import { begins } from '../../session/index.ts';
 import type {
   Agent,
   AgentTree,
@@ -42,7 +43,7 @@ export class Invocation implements OpenRun, RunningInvocation {
   readonly fold: Fold;
   readonly tree: AgentTree;
   readonly engine: Engine;
-  readonly options: InvocationOptions & Pick<JoiningOptions, typeof joined>;
+  readonly options: InvocationOptions & Pick<JoiningOptions, typeof joined | typeof begins>;
   readonly sink: RunSink;
   /** Parent of what is measured. */
   readonly span: TelemetrySpan | undefined;
@@ -134,6 +135,7 @@ export class Invocation implements OpenRun, RunningInvocation {
   async run(inputs: readonly SessionInput[]): Promise<InvocationResult> {
     try {
       await this.#begin(inputs);
+      if (this.options[begins]) return { reason: 'input_required' };
       const before = beforeRun(this, inputs);
       let outcome = before && (await before);
       // Enters the root slot until nothing moves any more.

@@ -20,6 +20,7 @@ export type {
 } from './pipe.ts';
 export {
   answeredNow,
+  begins,
   heed,
   hold,
   isHeedful,

@@ -37,9 +37,13 @@ export const stirs: unique symbol = Symbol.for('coxswain.stirs') as never;
 /** Key of an option of a host: ids of answered calls whose turn a message joins, rather than to begin a new one. */
 export const joined: unique symbol = Symbol.for('coxswain.joined') as never;
 
+/** Key of an option of a host: the inputs are stored, and somebody else goes on with the turn. */
+export const begins: unique symbol = Symbol.for('coxswain.begins') as never;
+
 /** Options of a stream, with a host's word on what its message joins. */
 export interface JoiningOptions extends ExecutorStreamOptions {
   [joined]?: readonly string[];
+  [begins]?: boolean;
 }
 
 /** What another process has done to a session that runs here: something was answered, or is to be ended. */

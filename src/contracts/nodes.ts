@@ -1,0 +1,28 @@
+/** Where a session is, and whose agent goes on with it. */
+export interface SessionPlace {
+  agent: string;
+  userId: string;
+  sessionId: string;
+}
+
+/**
+ * Brings sessions that have something to do to a program that runs them. It carries places alone: what there is to do
+ * says the session's log, and who may do it says its lease. Looks are repeated and may be needless.
+ */
+export interface Dispatcher {
+  /**
+   * Once this has resolved, a look at the session begins in some program that serves, however often one of them dies.
+   * Of several wakes that wait for the same session one remains.
+   */
+  wake(place: SessionPlace): Promise<void>;
+  /** The same at a time, or soon after it. */
+  schedule(place: SessionPlace, at: Date): Promise<void>;
+  /**
+   * Calls `look` for sessions that are to be looked at, up to `concurrency` at a time and never twice at once for one
+   * session here. A look that rejects is repeated, five times at most.
+   * @returns what ends that: nothing new is taken, and it resolves when the looks that are under way are over
+   */
+  serve(look: (place: SessionPlace) => Promise<void>, options: { concurrency: number }): Promise<() => Promise<void>>;
+  /** Gives back what it holds. What is to be looked at stays where the dispatcher keeps it. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,117 @@
+import type { Dispatcher, SessionInput, SessionPlace } from '../../contracts/index.ts';
+import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
+import type { ApprovalHost } from '../approvals/index.ts';
+import { lookInto } from '../approvals/index.ts';
+import type { HostedSession } from '../hosted/index.ts';
+import { isUnfinished, resume } from '../hosted/index.ts';
+import type { OpenOptions } from '../terms/index.ts';
+import { ProcessDispatcher } from './process-dispatcher.ts';
+import type { SubmitOptions, SubmittedTurn } from './submit.ts';
+import { splitOptions, storeBeginning } from './submit.ts';
+
+/** Looks that a host does at a time for itself. */
+const OWN_CONCURRENCY = 64;
+
+/** What turns in the background need of a host. */
+export interface BackgroundHost extends Pick<ApprovalHost, 'borrow' | 'warn' | 'during'> {
+  open(agent: string, options: OpenOptions): Promise<HostedSession>;
+  /** The mark of a holder whose process is gone, where there is nothing to do in its session. */
+  releaseDead(place: SessionPlace): Promise<void>;
+}
+
+/** Turns that no client holds: begun by a word, and gone on with by whichever program is woken for them. */
+export class Background {
+  readonly #host: BackgroundHost;
+  /** Of other programs too, where one was given. */
+  readonly given: Dispatcher | undefined;
+  #own: ProcessDispatcher | undefined;
+  /** Until the own one is at rest. */
+  #quiet: Promise<void> | undefined;
+
+  constructor(host: BackgroundHost, dispatcher: Dispatcher | undefined) {
+    this.#host = host;
+    this.given = dispatcher;
+  }
+
+  async submit(
+    agent: string,
+    input: string | SessionInput | readonly SessionInput[],
+    options: SubmitOptions,
+  ): Promise<SubmittedTurn> {
+    const { open, turn } = splitOptions(options);
+    if ('ephemeral' in open) throw notStored();
+    const session = await this.#host.open(agent, open);
+    const place = { agent, userId: session.frame.userId, sessionId: session.id };
+    let begun: Awaited<ReturnType<typeof storeBeginning>> | undefined;
+    try {
+      begun = await storeBeginning(session, input, turn);
+    } finally {
+      if (begun?.rest) this.#host.during(this.#finish(session, begun.rest));
+      else await session[Symbol.asyncDispose]();
+    }
+    // Its own handle is closed: who is woken might have joined it.
+    if (!begun.rest) await this.wake(place);
+    return { ...place, turnId: begun.turnId };
+  }
+
+  /** Somebody looks at the session: this host, or whoever serves its dispatcher. */
+  async wake(place: SessionPlace): Promise<void> {
+    if (this.given) return this.given.wake(place);
+    const own = this.#ownServed();
+    await own.wake(place);
+    if (this.#quiet) return;
+    this.#quiet = own.quiet().finally(() => {
+      this.#quiet = undefined;
+    });
+    this.#host.during(this.#quiet);
+  }
+
+  /**
+   * Goes on with a session where that needs nobody's answer. One that somebody runs is left to them: they have seen what
+   * it was woken for, or see it before they let go of it.
+   */
+  async look(place: SessionPlace): Promise<void> {
+    const hasWork = await lookInto(this.#host, place, async (session) => {
+      if (session.liveRun || !(await isUnfinished(session))) return false;
+      try {
+        await resume(session);
+      } catch (error) {
+        if (!isCoxswainError(error) || !others.has(error.code)) throw error;
+      }
+      return true;
+    });
+    if (hasWork === false) await this.#host.releaseDead(place);
+  }
+
+  async close(): Promise<void> {
+    await this.#own?.close();
+    this.#own = undefined;
+  }
+
+  /** One process needs nobody to serve it: its own looks begin with the first wake. */
+  #ownServed(): ProcessDispatcher {
+    if (this.#own) return this.#own;
+    const own = new ProcessDispatcher(this.#host.warn);
+    void own.serve((place) => this.look(place), { concurrency: OWN_CONCURRENCY });
+    this.#own = own;
+    return own;
+  }
+
+  async #finish(session: HostedSession, rest: Promise<void>): Promise<void> {
+    try {
+      await rest;
+    } catch (error) {
+      this.#host.warn(`the turn of session ${session.id} has failed`, error);
+    } finally {
+      await session[Symbol.asyncDispose]();
+    }
+  }
+}
+
+/** Somebody else goes on with it, or it is over. */
+const others: ReadonlySet<string> = new Set(['E_SESSION_BUSY', 'E_TURN_COMPLETED', 'E_SESSION_CLOSED']);
+
+function notStored(): CoxswainError {
+  const message = 'submit: options.ephemeral: a turn that nobody holds needs a session that is stored';
+  return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
+}

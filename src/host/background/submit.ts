@@ -1,0 +1,56 @@
+import type { ExecutionOptions, SessionInput, SessionPlace } from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import type { JoiningOptions } from '../../session/index.ts';
+import { begins, isOwn } from '../../session/index.ts';
+import type { HostedSession } from '../hosted/index.ts';
+import type { OpenOptions } from '../terms/index.ts';
+
+/** How a turn is begun that nobody waits for. */
+export interface SubmitOptions
+  extends Omit<OpenOptions, 'ephemeral'>,
+    Pick<ExecutionOptions, 'excludeTools' | 'limits' | 'model' | 'whilePending'> {}
+
+/** What a submitted turn is known by. */
+export interface SubmittedTurn extends SessionPlace {
+  turnId: string;
+}
+
+/** What of these options is the session's, and what is the turn's. */
+export function splitOptions({ excludeTools, limits, model, whilePending, ...open }: SubmitOptions): {
+  open: OpenOptions;
+  turn: ExecutionOptions;
+} {
+  const turn = {
+    ...(excludeTools === undefined ? {} : { excludeTools }),
+    ...(limits === undefined ? {} : { limits }),
+    ...(model === undefined ? {} : { model }),
+    ...(whilePending === undefined ? {} : { whilePending }),
+  };
+  return { open, turn };
+}
+
+/**
+ * Stores the beginning of a turn. Where its agent's log is in the host's store nothing of it runs here: whoever is
+ * woken goes on with it. Elsewhere it runs here, to its end, and `rest` resolves with that.
+ */
+export async function storeBeginning(
+  session: HostedSession,
+  input: string | SessionInput | readonly SessionInput[],
+  options: ExecutionOptions,
+): Promise<{ turnId: string; rest: Promise<void> | undefined }> {
+  const leaves = isOwn(session.inner);
+  const given: JoiningOptions = { ...options, streaming: false, ...(leaves ? { [begins]: true } : {}) };
+  const stream = session.stream(input, given)[Symbol.asyncIterator]();
+  let turnId: string | undefined;
+  let next = await stream.next();
+  for (; !next.done && (leaves || turnId === undefined); next = await stream.next()) turnId ??= next.value.turnId;
+  if (turnId === undefined) {
+    const message = `session ${session.id} has begun no turn with this input`;
+    throw new CoxswainError('INTERNAL', 'E_INTERNAL', message);
+  }
+  if (leaves || next.done) return { turnId, rest: undefined };
+  const finish = async () => {
+    for (let one = await stream.next(); !one.done; one = await stream.next());
+  };
+  return { turnId, rest: finish() };
+}
