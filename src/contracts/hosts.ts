@@ -132,6 +132,16 @@ export interface SessionProvider {
    */
   openTurns?(): Promise<{ userId: string; sessionId: string; running: boolean }[]>;
   /**
+   * Open turns over all users of the app that nobody runs: whose process is gone (`wasTaken`), or that nobody has taken and
+   * that were written to since `changedSince`. A process that has been silent for `silentMs` is cut off.
+   */
+  unattended?(options: {
+    silentMs?: number;
+    changedSince?: number;
+  }): Promise<{ userId: string; sessionId: string; lastSeq: number; wasTaken: boolean }[]>;
+  /** Takes the mark of a process that is gone from a session in which there is nothing to do. */
+  releaseDead?(userId: string, sessionId: string): Promise<void>;
+  /**
    * Sessions with open requests, over all users of the app unless `userId` or `sessionId` is given, those that have
    * waited longest first: since when (epoch milliseconds), the ids of the calls, and the names of their tools.
    */

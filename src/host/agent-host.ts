@@ -8,7 +8,7 @@ import type {
 } from '../contracts/index.ts';
 import type { AuditEntry } from '../session/index.ts';
 import type { Approvals, Recovery } from './approvals/index.ts';
-import type { SubmitOptions, SubmittedTurn } from './background/index.ts';
+import type { SubmitOptions, SubmittedTurn, Work, WorkOptions } from './background/index.ts';
 import type { AuditOptions, OpenOptions } from './terms/index.ts';
 
 export interface AgentHost {
@@ -51,6 +51,11 @@ export interface AgentHost {
     input: string | SessionInput | readonly SessionInput[],
     options?: SubmitOptions,
   ): Promise<SubmittedTurn>;
+  /**
+   * From now on this program runs turns that the `dispatcher` brings, and those that nobody runs any more: whose program
+   * has died, wherever it was. Resolves once it has begun.
+   */
+  work(options?: WorkOptions): Promise<Work>;
   /** Resolves when nothing runs that this host goes on with by itself: after `approvals.decide`, `recover` and `submit`. */
   idle(): Promise<void>;
   /** Closes all open sessions; running streams are aborted. */

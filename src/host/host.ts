@@ -20,7 +20,14 @@ import { auditOf, checkPrincipal, guardedTelemetry, isOwn, kindOf, LazyMap, Memo
 import type { AgentHost } from './agent-host.ts';
 import type { ApprovalHost, BorrowedSession, Recovery, WaitingSession } from './approvals/index.ts';
 import { findUnfinished, HostApprovals, recoverSessions } from './approvals/index.ts';
-import type { SubmitOptions, SubmittedTurn } from './background/index.ts';
+import type {
+  BackgroundHost,
+  SubmitOptions,
+  SubmittedTurn,
+  Unattended,
+  Work,
+  WorkOptions,
+} from './background/index.ts';
 import { Background } from './background/index.ts';
 import type { FrameHost, SessionOwnership, SharedStanding } from './frame/index.ts';
 import { HostedFrame } from './frame/index.ts';
@@ -32,6 +39,7 @@ import {
   checkAudit,
   checkHost,
   checkOpen,
+  checkWork,
   defaultPolicy,
   held,
   hostContext,
@@ -108,7 +116,10 @@ class Host implements AgentHost, Holder {
         warn,
         during,
         open: (agent, opening) => this.open(agent, opening),
-        releaseDead: async () => {},
+        openSessions: host.openSessions,
+        unattended: (options) => this.#unattended(options),
+        leaveAll: () => this.#leaveAll(),
+        releaseDead: ({ agent, userId, sessionId }) => this.#releaseDead(agent, userId, sessionId),
       },
       options.dispatcher,
     );
@@ -119,7 +130,12 @@ class Host implements AgentHost, Holder {
       confirmations: new Confirmations(),
       runTimeQuestions: new RunTimeQuestions(),
       warn: this.#warn,
-      announce: ({ rootAgent, userId }, question) => this.approvals.announce(rootAgent, userId, question),
+      announce: ({ rootAgent, userId, root }, question) => {
+        this.approvals.announce(rootAgent, userId, question);
+        const { expiresAt } = question;
+        const place = { agent: rootAgent, userId, sessionId: root };
+        if (expiresAt !== undefined) void this.#background.lookAt(place, new Date(expiresAt));
+      },
       forget: (name, { userId, root, ephemeral, caller }) => {
         this.#open.delete(name);
         if (ephemeral && !caller) void this.#passing.forget({ app: options.app, userId, sessionId: root });
@@ -285,9 +301,11 @@ class Host implements AgentHost, Holder {
   }
 
   async close(): Promise<void> {
+    // Nothing new is begun, and what runs ends with its session.
+    const background = this.#background.close();
     const open = [...this.#open.values()].flatMap(({ handles }) => handles);
     await Promise.all(open.map((session) => session[Symbol.asyncDispose]()));
-    await this.#background.close();
+    await background;
   }
 
   #context(userId: string, principal: Principal = { id: userId }): HostContext {
@@ -310,6 +328,40 @@ class Host implements AgentHost, Holder {
       for (const turn of (await provider?.openTurns?.()) ?? []) found.push({ agent, ...turn });
     }
     return found;
+  }
+
+  async #unattended({ changedSince, silentMs }: Parameters<BackgroundHost['unattended']>[0]): Promise<Unattended[]> {
+    const found: Unattended[] = [];
+    for (const [agent, source] of this.#sources) {
+      const provider = source.sessions?.(this.#context(this.#options.userId ?? 'local'));
+      if (provider?.unattended) {
+        const options = { silentMs, ...(changedSince === undefined ? {} : { changedSince }) };
+        for (const turn of await provider.unattended(options)) found.push({ agent, ...turn });
+      } else if (changedSince === 0) {
+        // Nobody tells who is gone: what a former process has left is looked for at the start.
+        for (const { running, ...turn } of (await provider?.openTurns?.()) ?? []) {
+          if (!running) found.push({ agent, ...turn, lastSeq: 0, wasTaken: false });
+        }
+      }
+    }
+    return found;
+  }
+
+  async #releaseDead(agent: string, userId: string, sessionId: string): Promise<void> {
+    const provider = this.#sources.get(agent)?.sessions?.(this.#context(userId));
+    await provider?.releaseDead?.(userId, sessionId);
+  }
+
+  /** Runs that are live here; those of sub-agents leave with their callers. */
+  #leaveAll(): Promise<SessionPlace | undefined>[] {
+    const open = [...this.#open.values()].flatMap(({ handles }) => handles);
+    const running = open.filter((handle) => handle instanceof HostedSession).filter((session) => session.running);
+    return running
+      .filter(({ frame }) => frame.depth === 0)
+      .map(async (session) => {
+        const { id: sessionId, descriptor, frame } = session;
+        return (await session.leave()) ? { agent: descriptor.name, userId: frame.userId, sessionId } : undefined;
+      });
   }
 
   #during(work: Promise<void>): void {
@@ -338,6 +390,11 @@ class Host implements AgentHost, Holder {
     options: SubmitOptions = {},
   ): Promise<SubmittedTurn> {
     return this.#background.submit(agent, input, options);
+  }
+
+  async work(options: WorkOptions = {}): Promise<Work> {
+    checkWork(options);
+    return this.#background.work(options);
   }
 
   async idle(): Promise<void> {

@@ -274,6 +274,8 @@ export type {
   LeaseAppend,
   OpenCall,
   OpenTurn,
+  UnattendedOptions,
+  UnattendedTurn,
   RestoredSession,
   SessionKey,
   SessionRecord,

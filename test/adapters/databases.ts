@@ -175,6 +175,8 @@ const skipped = (skip: string | undefined) => (skip === undefined ? {} : { skip 
 
 export const sqliteFile: Server = { name: 'sqlite', make: makeSqliteFile };
 export const kyselySqlite: Server = { name: 'kysely sqlite', make: makeKyselySqlite };
+/** Of the server, not of a database that a test has made there. */
+export const postgresUrl = postgresAt.url;
 export const postgresServer: Server = { name: 'postgres', make: makePostgres, ...skipped(postgresAt.skip) };
 export const mariadbServer: Server = { name: 'mariadb', make: makeMysql, ...skipped(mariadbAt.skip) };
 /** Databases that several processes share. */

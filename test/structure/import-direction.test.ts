@@ -32,6 +32,7 @@ const grants: readonly Grant[] = [
   { package: /^kysely$/, files: /^adapters\/stores\/sql\//, how: ['dynamic'] },
   { package: /^pg$/, files: /^adapters\/stores\/sql\/kysely\/open-postgres\.ts$/, how: ['dynamic'] },
   { package: /^mysql2$/, files: /^adapters\/stores\/sql\/kysely\/open-mysql\.ts$/, how: ['dynamic'] },
+  { package: /^(pg|pg-boss|@nats-io\/transport-node)$/, files: /^adapters\/nodes\//, how: ['dynamic'] },
   { package: /^@cedar-policy\//, files: /^adapters\/policy\/cedar\b/, how: loads },
   { package: /^@opentelemetry\/api$/, files: /^adapters\/telemetry\b/, how: loads },
 ];

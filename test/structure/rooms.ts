@@ -306,6 +306,7 @@ export const rooms: readonly Room[] = [
     "Google's ADK, another product, as executor",
     'contracts base session gate runtime dispatch adapters/adk',
   ),
+  room('adapters/nodes', 'what joins nodes on several machines, by other products', 'contracts base'),
   room('host/policy', 'rules, presets and policy files', 'contracts base session gate'),
   room(
     'host/terms',
@@ -425,7 +426,7 @@ export const rooms: readonly Room[] = [
   room(
     'entries/peers',
     'the same, of entries that need an optional package',
-    'adapters/stores/sql adapters/tools adapters/telemetry adapters/policy adapters/acp adapters/google-adk host/mcp host/websocket',
+    'contracts adapters/nodes adapters/stores/sql adapters/tools adapters/telemetry adapters/policy adapters/acp adapters/google-adk host/mcp host/websocket',
   ),
   room(
     '',

@@ -2,7 +2,14 @@ import type { Check } from '../../base/index.ts';
 import { anything, checkIs, checkOptions, list, object, text } from '../../base/index.ts';
 import type { HostContext, SessionHandle, SessionProvider } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
-import type { AgentTree, Lease, SessionKey, SessionRecord, SessionService } from '../../runtime/index.ts';
+import type {
+  AgentTree,
+  Lease,
+  SessionKey,
+  SessionRecord,
+  SessionService,
+  UnattendedOptions,
+} from '../../runtime/index.ts';
 import { project } from './project.ts';
 
 const nothing: Check = {
@@ -39,6 +46,10 @@ export function sessionProvider(service: SessionService, context: HostContext, t
       }
       return turns;
     },
+    ...(service.unattended ? { unattended: (options) => unattended(service, scope.app, tree, options) } : {}),
+    ...(service.releaseDead
+      ? { releaseDead: async (userId, id) => service.releaseDead?.({ app: scope.app, userId, id }) }
+      : {}),
     async open(options = {}) {
       checkOptions<typeof options>(options, 'sessions.open: options', { userId: text, sessionId: text });
       const { userId, sessionId } = options;
@@ -65,6 +76,18 @@ export function sessionProvider(service: SessionService, context: HostContext, t
       return [...seen.values()];
     },
   };
+}
+
+async function unattended(
+  service: SessionService,
+  app: string,
+  tree: AgentTree,
+  options: UnattendedOptions,
+): Promise<{ userId: string; sessionId: string; lastSeq: number; wasTaken: boolean }[]> {
+  const turns = (await service.unattended?.({ app }, options)) ?? [];
+  return turns
+    .filter(({ agent }) => agent === '' || tree.find(agent) !== undefined)
+    .map(({ key, lastSeq, wasTaken }) => ({ userId: key.userId, sessionId: key.id, lastSeq, wasTaken }));
 }
 
 /** Whoever runs a session would go on with tools whose results nothing can hold: it is deleted when nobody does. */

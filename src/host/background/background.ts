@@ -8,12 +8,14 @@ import type { OpenOptions } from '../terms/index.ts';
 import { ProcessDispatcher } from './process-dispatcher.ts';
 import type { SubmitOptions, SubmittedTurn } from './submit.ts';
 import { splitOptions, storeBeginning } from './submit.ts';
+import type { Work, WorkHost, WorkOptions } from './work.ts';
+import { HostWork } from './work.ts';
 
 /** Looks that a host does at a time for itself. */
 const OWN_CONCURRENCY = 64;
 
 /** What turns in the background need of a host. */
-export interface BackgroundHost extends Pick<ApprovalHost, 'borrow' | 'warn' | 'during'> {
+export interface BackgroundHost extends Omit<WorkHost, 'look'>, Pick<ApprovalHost, 'during'> {
   open(agent: string, options: OpenOptions): Promise<HostedSession>;
   /** The mark of a holder whose process is gone, where there is nothing to do in its session. */
   releaseDead(place: SessionPlace): Promise<void>;
@@ -24,6 +26,7 @@ export class Background {
   readonly #host: BackgroundHost;
   /** Of other programs too, where one was given. */
   readonly given: Dispatcher | undefined;
+  readonly #workers = new Set<HostWork>();
   #own: ProcessDispatcher | undefined;
   /** Until the own one is at rest. */
   #quiet: Promise<void> | undefined;
@@ -83,7 +86,31 @@ export class Background {
     if (hasWork === false) await this.#host.releaseDead(place);
   }
 
+  /** Serves the dispatcher, and finds what nobody was woken for, until it is stopped. */
+  async work(options: WorkOptions): Promise<Work> {
+    const worker = new HostWork(
+      { ...this.#host, look: (place) => this.look(place) },
+      this.given ?? this.#ownServed(),
+      options,
+    );
+    await worker.begin();
+    this.#workers.add(worker);
+    return worker;
+  }
+
+  /** Somebody may have to look at the session then: a question expires. */
+  async lookAt(place: SessionPlace, time: Date): Promise<void> {
+    if (!this.given) return;
+    try {
+      await this.given.schedule(place, time);
+    } catch (error) {
+      this.#host.warn(`the expiry of a question of session ${place.sessionId} could not be scheduled`, error);
+    }
+  }
+
   async close(): Promise<void> {
+    for (const worker of this.#workers) await worker.end();
+    this.#workers.clear();
     await this.#own?.close();
     this.#own = undefined;
   }

@@ -1,3 +1,5 @@
 /** Turns that no client holds: submitted, woken, taken over. */
+export type { BackgroundHost } from './background.ts';
 export { Background } from './background.ts';
 export type { SubmitOptions, SubmittedTurn } from './submit.ts';
+export type { Unattended, Work, WorkOptions } from './work.ts';

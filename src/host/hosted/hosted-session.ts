@@ -260,6 +260,18 @@ export class HostedSession implements Session, ControlledSession, Ruling {
     return resume(this);
   }
 
+  /**
+   * The stream that runs on this handle stops where nothing of it runs, and leaves its turn to whoever goes on with it.
+   * Resolves when the session is given back: whether there is something to go on with.
+   */
+  async leave(): Promise<boolean> {
+    const run = this.#run;
+    if (!run) return false;
+    run.isLeaving = true;
+    run.wake();
+    return (await run.ended) === 'input_required';
+  }
+
   /** Something may have been answered elsewhere. */
   wake(): void {
     this.#run?.wake();

@@ -45,6 +45,12 @@ const approvers: Shape<ApproverRule> = {
   quorum: { needs: 'a whole number from 1', fits: (value) => Number.isInteger(value) && Number(value) >= 1 },
 };
 
+const atLeastOne: Check = {
+  ...amount,
+  needs: 'a number from 1',
+  fits: (value) => amount.fits(value) && Number(value) >= 1,
+};
+
 const host: Shape<HostOptions> = {
   app: anything,
   agents: required(listOf(source)),
@@ -70,7 +76,7 @@ const host: Shape<HostOptions> = {
   approvers: object,
   onElicitation: fn,
   toolTimeoutMs: amount,
-  toolConcurrency: { ...amount, needs: 'a number from 1', fits: (value) => amount.fits(value) && Number(value) >= 1 },
+  toolConcurrency: atLeastOne,
   maxResultBytes: amount,
   spill: fn,
   approvalPollMs: amount,
@@ -112,6 +118,17 @@ const open: Shape<OpenOptions> = { ...ref, principal: object, userId: anything, 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export function checkOpen(options: OpenOptions): void {
   checkOptions<OpenOptions>(options, 'open: options', open);
+}
+
+const work: Shape<{ concurrency?: number; lookMs?: number; silentMs?: number }> = {
+  concurrency: atLeastOne,
+  lookMs: atLeastOne,
+  silentMs: atLeastOne,
+};
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+export function checkWork(options: object): void {
+  checkOptions<{ concurrency?: number; lookMs?: number; silentMs?: number }>(options, 'work: options', work);
 }
 
 const audit: Shape<AuditOptions> = { viewer: object, rules: list, reveal: list, userId: text };

@@ -6,7 +6,7 @@ export { startClock } from './busy-clock.ts';
 export type { Holder } from './held.ts';
 export { held, tellMade } from './held.ts';
 export { hostContext } from './host-context.ts';
-export { checkAudit, checkHost, checkOpen, source } from './host-shape.ts';
+export { checkAudit, checkHost, checkOpen, checkWork, source } from './host-shape.ts';
 export type { AnswerFor, AuditOptions, HostOptions, OpenOptions } from './options.ts';
 export { DEFAULT_TOOL_TIMEOUT_MS } from './options.ts';
 export { faultOfPrincipal } from './principal.ts';

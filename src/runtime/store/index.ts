@@ -19,6 +19,8 @@ export type {
   Settle,
   SettlePages,
   StoredCheckpoint,
+  UnattendedOptions,
+  UnattendedTurn,
 } from './session-service.ts';
 export { idsBelow, SessionsBelow } from './sessions-below.ts';
 export { endOfAll, settling } from './settling.ts';

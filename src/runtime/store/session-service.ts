@@ -116,6 +116,27 @@ export interface OpenTurn {
   pending: number;
 }
 
+/** What is looked for among open turns. */
+export interface UnattendedOptions {
+  /**
+   * Milliseconds after which a holder that the database has heard nothing of is cut off, by the database's clock: it is
+   * frozen, or its machine is gone. Absent: nobody is.
+   */
+  silentMs?: number;
+  /** Also those that nobody has taken and that were written to since then: epoch milliseconds. */
+  changedSince?: number;
+}
+
+/** An open turn that nobody runs. */
+export interface UnattendedTurn {
+  key: SessionKey;
+  /** At which it has begun; '' where that is known by its log alone. */
+  agent: string;
+  lastSeq: number;
+  /** Somebody had taken its session, and is gone. */
+  wasTaken: boolean;
+}
+
 /** A row of an event, and the column of it that is not as it was written. */
 export interface AlteredRow {
   seq: number;
@@ -217,6 +238,10 @@ export interface SessionService {
   openCalls(scope: { app: string; userId?: string; id?: string }): Promise<OpenCall[]>;
   /** Sessions in scope whose newest turn has not ended: it runs, waits or was cut off. Those that began first come first. */
   openTurns(scope: { app: string; userId?: string }): Promise<OpenTurn[]>;
+  /** Open turns that somebody has to look after. Absent where no other process can write. */
+  unattended?(scope: { app: string }, options?: UnattendedOptions): Promise<UnattendedTurn[]>;
+  /** Takes the mark of a holder that is gone from a session in which there is nothing to do. */
+  releaseDead?(key: SessionKey): Promise<void>;
   /**
    * Removes all that the store holds of a user, for good: sessions, state of the user, and what a store keeps of memory
    * and artifacts in its own tables. The number of sessions. Repeat it where it was refused: nothing is left half erased

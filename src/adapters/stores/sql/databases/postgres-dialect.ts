@@ -7,6 +7,9 @@ function numbered(sql: string): string {
   return sql.replaceAll('?', () => `$${++count}`);
 }
 
+/** Milliseconds since a connection has begun or ended a statement, by the clock of the database. */
+const SILENT = 'CAST(EXTRACT(EPOCH FROM clock_timestamp() - a.state_change) * 1000 AS bigint)';
+
 /** Read committed: the update that begins each write waits for the row, then sees it as it is. */
 export const postgres: SqlDialect = {
   name: 'postgres',
@@ -50,6 +53,18 @@ export const postgres: SqlDialect = {
       WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.granted
         AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
         AND (CAST(l.classid AS bigint) << 32 | CAST(l.objid AS bigint)) = n.name`,
+    silent: {
+      all: `SELECT CAST(CAST(l.classid AS bigint) << 32 | CAST(l.objid AS bigint) AS text) AS name, l.pid, ${SILENT} AS silent
+        FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+        WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.granted
+          AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      cut: `SELECT pg_terminate_backend(a.pid) AS done FROM pg_stat_activity a
+        WHERE a.pid = CAST(? AS integer) AND a.datname = current_database() AND ${SILENT} > CAST(? AS bigint)`,
+      free: `SELECT pg_terminate_backend(a.pid) AS done FROM pg_stat_activity a
+        WHERE a.datname = current_database() AND a.usename = current_user AND a.pid <> pg_backend_pid()
+          AND a.state LIKE 'idle in transaction%' AND a.application_name <> ''
+          AND a.application_name = current_setting('application_name') AND ${SILENT} > CAST(? AS bigint)`,
+    },
     scope: `SELECT current_database() || '.' || current_schema() AS scope`,
     name: (digest) => String(new DataView(digest.buffer, digest.byteOffset).getBigInt64(0)),
   },

@@ -3,6 +3,7 @@ import { newId, storeRefusal } from '../../../../runtime/index.ts';
 import { isDead, parseOwner, thisProcess } from '../sqlite-file/index.ts';
 import type { SessionRow, SqlEngine, Steps, Value } from '../statements/index.ts';
 import { one, runStatement, sharedState, values, WHERE_SESSION } from '../statements/index.ts';
+import type { TakenSession } from './unattended.ts';
 import type { Writes } from './writes.ts';
 
 // Texts that are put together anew are looked up slowly.
@@ -71,6 +72,21 @@ export abstract class Leases {
     if (typeof row?.owner !== 'string') return undefined;
     const isHeld = await this.isHeld(key, row.owner, String(row.inserted_at));
     return isHeld ? Number(row.epoch) : undefined;
+  }
+
+  /** Of these sessions those whose holder is gone. @param silentMs after which one that says nothing is cut off */
+  async gone<T extends TakenSession>(taken: readonly T[], _silentMs?: number): Promise<T[]> {
+    const held = await Promise.all(taken.map(({ key, owner, insertedAt }) => this.isHeld(key, owner, insertedAt)));
+    return taken.filter((_, index) => !held[index]);
+  }
+
+  /** Takes the mark of a holder that is gone from the session. */
+  async releaseDead(key: SessionKey): Promise<void> {
+    const row = await this.engine.transaction('single', () => one(this.#holder, values(key)));
+    if (typeof row?.owner !== 'string') return;
+    const { owner } = row;
+    if (await this.isHeld(key, owner, String(row.inserted_at))) return;
+    await this.engine.transaction('lease', () => runStatement(RELEASE, [...values(key), owner]));
   }
 
   #giveBack(work: () => Promise<void>): Promise<void> {

@@ -5,15 +5,17 @@ import { storeRefusal } from '../../../../runtime/index.ts';
 import type {
   HeldConnection,
   Locks,
+  Row,
   SessionRow,
   SqlEngine,
   StatementResult,
   Steps,
   Value,
 } from '../statements/index.ts';
-import { one } from '../statements/index.ts';
+import { all, one } from '../statements/index.ts';
 import type { TakenLease } from './leases.ts';
 import { Leases } from './leases.ts';
+import type { TakenSession } from './unattended.ts';
 import type { Writes } from './writes.ts';
 
 /** Milliseconds in which a pool gives out a connection beside the one that holds the locks. */
@@ -21,6 +23,9 @@ const ANOTHER_CONNECTION = 10_000;
 
 /** Milliseconds between two looks at the connection that holds locks. */
 const LOOK_MS = 1_000;
+
+/** Milliseconds that the database has to end a connection. */
+const CUT_MS = 50;
 
 const PING = 'SELECT 1 AS answer';
 
@@ -145,6 +150,37 @@ export class LockLeases extends Leases {
     if (this.#taken.has(name)) return true;
     const { rows } = await this.#ask(this.#locks.held, [name]);
     return Number(rows[0]?.taken) === 1;
+  }
+
+  /** A process that is frozen, or whose machine has gone without a word, has its locks still: its connection is ended. */
+  override async gone<T extends TakenSession>(taken: readonly T[], silentMs?: number): Promise<T[]> {
+    const { silent } = this.#locks;
+    if (!silent) return super.gone(taken, silentMs);
+    if (silentMs !== undefined) await this.#run(silent.free, [silentMs]);
+    if (taken.length === 0) return [];
+    const named = await Promise.all(
+      taken.map(async (one) => [await this.#name(one.key, one.insertedAt), one] as const),
+    );
+    const held = new Map((await this.#run(silent.all, [])).map((row) => [String(row.name), row]));
+    const gone: T[] = [];
+    const cut = new Set<number>();
+    for (const [name, one] of named) {
+      const lock = held.get(name);
+      if (this.#taken.has(name)) continue;
+      if (!lock) gone.push(one);
+      else if (silentMs !== undefined && lock.silent !== null && Number(lock.silent) > silentMs)
+        cut.add(Number(lock.pid));
+    }
+    if (cut.size === 0 || silentMs === undefined) return gone;
+    for (const pid of cut) await this.#run(silent.cut, [pid, silentMs]);
+    // Soon free; what is not yet is found so by the next look.
+    await new Promise((resolve) => setTimeout(resolve, CUT_MS));
+    const still = new Set((await this.#run(silent.all, [])).map((row) => String(row.name)));
+    return named.filter(([name]) => !this.#taken.has(name) && !still.has(name)).map(([, one]) => one);
+  }
+
+  async #run(sql: string, given: readonly Value[]): Promise<readonly Row[]> {
+    return this.engine.transaction('single', () => all(sql, given));
   }
 
   /** A session that was deleted and made again is another one. */

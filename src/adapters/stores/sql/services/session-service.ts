@@ -12,6 +12,8 @@ import type {
   SessionRecord,
   SessionService,
   StoredEvent,
+  UnattendedOptions,
+  UnattendedTurn,
 } from '../../../../runtime/index.ts';
 import {
   applyDelta,
@@ -43,6 +45,7 @@ import { OwnerLeases } from './leases.ts';
 import { LockLeases } from './lock-leases.ts';
 import { SqlMemoryService } from './memory-service.ts';
 import type { ReadyAppend } from './ready-append.ts';
+import { unattendedTurns } from './unattended.ts';
 import { deleteOlderThan, rebuildOpenCalls } from './upkeep.ts';
 import { Writes } from './writes.ts';
 
@@ -228,6 +231,18 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     const engine = this.#ready();
     checkScope(scope);
     return engine.transaction('read', () => this.#tables.openTurns(scope));
+  }
+
+  async unattended(scope: { app: string }, options: UnattendedOptions = {}): Promise<UnattendedTurn[]> {
+    const engine = this.#ready();
+    checkScope(scope);
+    return unattendedTurns(engine, this.#leases, scope.app, options);
+  }
+
+  async releaseDead(key: SessionKey): Promise<void> {
+    this.#ready();
+    checkKey(key);
+    await this.#leases.releaseDead(key);
   }
 
   async restore(key: SessionKey, session: RestoredSession): Promise<SessionRecord> {

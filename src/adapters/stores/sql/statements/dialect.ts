@@ -70,6 +70,13 @@ export interface Locks {
   readonly free: string;
   /** A look that takes nothing: one value, the lock's name; `taken` is 1 in the answer's row if somebody has it. */
   readonly held: string;
+  /**
+   * How it is told that whoever has locks is alive without a word: absent where the database cannot. `all`: every lock
+   * that somebody has, as `name`, with its connection as `pid` and the milliseconds since that has said something as
+   * `silent`. `cut` ends a connection that still is silent: its `pid` and the milliseconds. `free` ends those that sleep
+   * within a transaction of this package for as many milliseconds.
+   */
+  readonly silent?: { readonly all: string; readonly cut: string; readonly free: string };
   /** Tells apart what shares the names of locks: database and schema. */
   readonly scope: string;
   name(digest: Uint8Array): string;

@@ -6,6 +6,7 @@ export { fillOpenTurns } from './open-turns.ts';
 export { OF_SESSION, Reads, values, WHERE_DRAFT, WHERE_SESSION } from './reads.ts';
 export type { SessionRow, State } from './rows.ts';
 export {
+  columnTime,
   damaged,
   EVENT_VALUES,
   eventColumns,

@@ -218,6 +218,11 @@ export function textOfColumn(text: string): string {
   }
 }
 
+/** A time of a node's clock, epoch milliseconds, as columns have it. */
+export function columnTime(ms: number): string {
+  return sqlTime(ms);
+}
+
 export function now(): string {
   return sqlTime(Date.now());
 }

@@ -1,0 +1,201 @@
+import { keepingProcess, ToldOnce } from '../../base/index.ts';
+import type { Dispatcher, SessionPlace } from '../../contracts/index.ts';
+import type { ApprovalHost } from '../approvals/index.ts';
+import { withoutSubagents } from '../approvals/index.ts';
+
+/** How much a program does for turns that no client holds. */
+export interface WorkOptions {
+  /** Turns at a time. Default 100. */
+  concurrency?: number;
+  /** Milliseconds between two looks for turns whose program has died. Default 1,000. */
+  lookMs?: number;
+  /**
+   * Milliseconds after which a program that the database has heard nothing of is taken for frozen, and its turns for free.
+   * Default 3,000: no program over the store may block its event loop for longer.
+   */
+  silentMs?: number;
+}
+
+/** A program that works, until it is stopped. */
+export interface Work {
+  /** Looks under way and done, and turns that were found to be nobody's any more. */
+  readonly figures: { readonly running: number; readonly looks: number; readonly orphans: number };
+  /**
+   * Takes nothing new, and leaves what runs where something of it is stored and nothing runs: others go on with it.
+   * Resolves when nothing runs here any more, or after `deadlineMs` (default: never). A program that ends with turns
+   * under way ends at once, without closing its host: that would abort them, and dead they are taken over.
+   * @returns how many runs are left
+   */
+  stop(options?: { deadlineMs?: number }): Promise<number>;
+}
+
+/** A turn that nobody runs. */
+export interface Unattended extends SessionPlace {
+  lastSeq: number;
+  wasTaken: boolean;
+}
+
+/** What work needs of a host. */
+export interface WorkHost extends Pick<ApprovalHost, 'openSessions' | 'borrow' | 'warn'> {
+  unattended(options: { silentMs: number; changedSince?: number }): Promise<Unattended[]>;
+  /** The mark of a holder whose process is gone, where there is nothing to do in its session. */
+  releaseDead(place: SessionPlace): Promise<void>;
+  look(place: SessionPlace): Promise<void>;
+  /** Runs that are live here, each asked to leave: it resolves with its place if its turn goes on elsewhere. */
+  leaveAll(): Promise<SessionPlace | undefined>[];
+}
+
+/** Looks for what is taken from the turns that rest is less often than for turns whose program has died. */
+const RESTING_EVERY = 5;
+/** Milliseconds: what rests for longer was looked at already. More than the clocks of two nodes may differ by. */
+const RESTING_MS = 30 * 60_000;
+
+/** Serves a dispatcher, and finds what nobody was woken for. */
+export class HostWork implements Work {
+  readonly #host: WorkHost;
+  readonly #dispatcher: Dispatcher;
+  readonly #options: Required<WorkOptions>;
+  readonly #looks = new ToldOnce();
+  /** Turns that rest: where their logs stood at the last two looks, or since they were woken. */
+  #resting = new Map<string, { seq: number; isWoken: boolean }>();
+  #orphans = new Set<string>();
+  /** Looks that the dispatcher knows nothing of. */
+  readonly #taking = new Map<string, Promise<void>>();
+  #stopServing: (() => Promise<void>) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #ticking: Promise<void> | undefined;
+  #ticks = 0;
+  #stopped = false;
+  readonly #counts = { running: 0, looks: 0, orphans: 0 };
+
+  constructor(host: WorkHost, dispatcher: Dispatcher, options: WorkOptions) {
+    this.#host = host;
+    this.#dispatcher = dispatcher;
+    this.#options = { concurrency: 100, lookMs: 1000, silentMs: 3000, ...options };
+  }
+
+  async begin(): Promise<void> {
+    const { concurrency } = this.#options;
+    this.#stopServing = await this.#dispatcher.serve((place) => this.#look(place), { concurrency });
+    this.#tick();
+  }
+
+  get figures(): Work['figures'] {
+    return { ...this.#counts };
+  }
+
+  async stop({ deadlineMs }: { deadlineMs?: number } = {}): Promise<number> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    const { promise: late, resolve } = Promise.withResolvers<'late'>();
+    const timer = deadlineMs === undefined ? undefined : setTimeout(resolve, deadlineMs, 'late');
+    try {
+      return await keepingProcess(Promise.race([this.#drained(), late.then(() => this.#host.leaveAll().length)]));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Takes nothing new, and asks nobody to leave: its host is closed. */
+  async end(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#ticking;
+    await Promise.all([this.#stopServing?.(), ...this.#taking.values()]);
+  }
+
+  async #drained(): Promise<number> {
+    await this.#ticking;
+    const stopped = this.#stopServing?.();
+    for (;;) {
+      const leaving = this.#host.leaveAll();
+      if (leaving.length === 0) break;
+      for (const place of await Promise.all(leaving)) if (place) await this.#dispatcher.wake(place);
+    }
+    await Promise.all([stopped, ...this.#taking.values()]);
+    return 0;
+  }
+
+  async #look(place: SessionPlace): Promise<void> {
+    this.#counts.running++;
+    try {
+      await this.#host.look(place);
+    } finally {
+      this.#counts.running--;
+      this.#counts.looks++;
+    }
+  }
+
+  /** At once where there is room: who is found dead has waited. All nodes find them, and one gets the lease. */
+  async #takeOver(place: SessionPlace): Promise<void> {
+    const name = nameOf(place);
+    if (this.#taking.has(name)) return;
+    if (this.#counts.running >= this.#options.concurrency) return this.#dispatcher.wake(place);
+    const taking = this.#look(place)
+      .catch((error: unknown) => {
+        this.#host.warn(`session ${place.sessionId} could not be taken over; it is tried again`, error);
+      })
+      .finally(() => this.#taking.delete(name));
+    this.#taking.set(name, taking);
+  }
+
+  #tick(): void {
+    this.#ticking = this.#find().finally(() => {
+      this.#ticking = undefined;
+      if (!this.#stopped) this.#timer = setTimeout(() => this.#tick(), this.#options.lookMs);
+    });
+  }
+
+  async #find(): Promise<void> {
+    try {
+      const isFirst = this.#ticks === 0;
+      const isForAll = this.#ticks++ % RESTING_EVERY === 0;
+      const changedSince = isFirst ? 0 : Date.now() - RESTING_MS;
+      const { silentMs } = this.#options;
+      const found = await this.#host.unattended({ silentMs, ...(isForAll ? { changedSince } : {}) });
+      const dead = await withoutSubagents(this.#host, this.#dead(found));
+      const rested = isForAll ? await withoutSubagents(this.#host, this.#rested(found, isFirst)) : [];
+      await Promise.all([
+        ...dead.map((place) => this.#takeOver(place)),
+        ...rested.map((place) => this.#dispatcher.wake(place)),
+      ]);
+      this.#looks.succeeded();
+    } catch (error) {
+      this.#looks.failed(
+        this.#host.warn,
+        'turns that nobody runs could not be looked for; the next look is as usual',
+        error,
+      );
+    }
+  }
+
+  #dead(found: readonly Unattended[]): Unattended[] {
+    const dead = found.filter(({ wasTaken }) => wasTaken);
+    const names = new Set(dead.map((one) => `${nameOf(one)} ${one.lastSeq}`));
+    for (const name of names) if (!this.#orphans.has(name)) this.#counts.orphans++;
+    this.#orphans = names;
+    return dead;
+  }
+
+  /**
+   * Turns that nobody has taken, and that were written to: somebody may have answered, and died before they woke anybody.
+   * Whoever answers and goes on by themselves has the time from one look to the next.
+   */
+  #rested(found: readonly Unattended[], isFirst: boolean): Unattended[] {
+    const before = this.#resting;
+    this.#resting = new Map();
+    const due: Unattended[] = [];
+    for (const one of found) {
+      if (one.wasTaken) continue;
+      const name = nameOf(one);
+      const known = before.get(name);
+      const isSame = known?.seq === one.lastSeq;
+      const isWoken = isFirst || isSame;
+      if (isWoken && !(isSame && known.isWoken)) due.push(one);
+      this.#resting.set(name, { seq: one.lastSeq, isWoken });
+    }
+    return due;
+  }
+}
+
+const nameOf = ({ agent, userId, sessionId }: SessionPlace) => JSON.stringify([agent, userId, sessionId]);

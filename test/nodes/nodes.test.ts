@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newId } from '../../src/base/index.ts';
+import type { TestDatabase } from '../adapters/databases.ts';
+import { postgresServer } from '../adapters/databases.ts';
+import { killNodes } from './kill-nodes.ts';
+
+describe.skipIf(postgresServer.skip !== undefined)('nodes over one PostgreSQL', () => {
+  let database: TestDatabase;
+  const schema = `queue_${newId().replaceAll('-', '').slice(0, 12)}`;
+  beforeAll(async () => {
+    database = await postgresServer.make();
+  });
+  afterAll(async () => {
+    await database.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+    await database.drop();
+  });
+
+  test('ND-01 killed and frozen in model, tool, pause and append: nothing is lost, nothing finished runs again, nothing is stuck', async () => {
+    const killed = await killNodes(database, schema, { nodes: 2, rounds: 8, seed: 7, submitted: 4, clients: 2 });
+    expect(killed.kills).toBe(8);
+    expect(killed.takeovers.length).toBeGreaterThan(0);
+  }, 180_000);
+});

@@ -1,0 +1,107 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { SqlSessionService } from '../../src/adapters/stores/sql/services/session-service.ts';
+import { createEvent } from '../../src/runtime/index.ts';
+import type { TestDatabase } from '../adapters/databases.ts';
+import { shared } from '../adapters/databases.ts';
+import type { Child } from '../adapters/processes.ts';
+import { startChild } from '../adapters/processes.ts';
+import { refusal } from '../host/kit.ts';
+
+const scope = { app: 'shop' };
+const of = (id: string) => ({ app: 'shop', userId: 'ann', id });
+const begins = () => createEvent({ author: 'user', actions: { turn: { start: 'bot' } } });
+
+for (const server of shared) {
+  describe.skipIf(server.skip !== undefined)(`turns that nobody runs: ${server.name}`, () => {
+    let database: TestDatabase;
+    let store: SqlSessionService;
+    const children: Child[] = [];
+    beforeAll(async () => {
+      database = await server.make();
+      store = await database.open();
+    });
+    afterEach(async () => {
+      for (const child of children.splice(0)) await child.kill();
+      await database.empty();
+    });
+    afterAll(async () => {
+      await store.close();
+      await database.drop();
+    });
+    const start = async () => {
+      const child = startChild('store-child.ts', database.url as string, 'holder');
+      children.push(child);
+      expect(await child.next()).toBe('ready');
+      return child;
+    };
+    const names = async (options?: object) =>
+      (await store.unattended(scope, options)).map(({ key, wasTaken }) => `${key.id} ${wasTaken}`).sort();
+
+    test('UA-01 a turn is not told while its holder lives, and is when that has died; with the mark it is told no more', async () => {
+      for (const id of ['s1', 's2', 'over']) await store.create(of(id));
+      for (const id of ['s1', 's2']) await store.append(of(id), [begins()]);
+      const child = await start();
+      for (const id of ['s1', 'over']) {
+        child.tell(`hold ${id}`);
+        expect(await child.next()).toMatch(/^held /);
+      }
+      const lease = await store.acquire(of('s2'));
+      expect(await names()).toEqual([]);
+      await child.kill();
+      await expect.poll(() => names()).toEqual(['s1 true']);
+      await store.releaseDead(of('s2'));
+      await store.releaseDead(of('s1'));
+      expect(await names()).toEqual([]);
+      await store.append(of('s2'), [createEvent({ author: 'bot' })], { epoch: lease.epoch });
+      await lease.release();
+    });
+
+    test('UA-02 turns that rest are told where they were written to since a time', async () => {
+      await store.create(of('s1'));
+      await store.append(of('s1'), [begins()]);
+      expect(await names()).toEqual([]);
+      expect(await names({ changedSince: 0 })).toEqual(['s1 false']);
+      expect(await names({ changedSince: Date.now() + 3_600_000 })).toEqual([]);
+    });
+
+    test.skipIf(server.name !== 'postgres')(
+      'UA-03 a holder that is frozen is cut off: its turn is taken over, and it can write no more when it thaws',
+      async () => {
+        await store.create(of('s1'));
+        await store.append(of('s1'), [begins()]);
+        const child = await start();
+        child.tell('hold s1');
+        const epoch = Number((await child.next())?.replace('held ', ''));
+        process.kill(child.pid, 'SIGSTOP');
+        try {
+          expect(await refusal(store.acquire(of('s1')))).toMatchObject({ code: 'E_SESSION_BUSY' });
+          await expect.poll(() => names({ silentMs: 2500 }), { timeout: 20_000 }).toEqual(['s1 true']);
+          const lease = await store.acquire(of('s1'));
+          expect(lease.epoch).toBe(epoch + 1);
+          process.kill(child.pid, 'SIGCONT');
+          child.tell('write s1');
+          expect(await child.next()).toBe('E_FENCED');
+          await store.append(of('s1'), [createEvent({ author: 'bot' })], { epoch: lease.epoch });
+          await lease.release();
+        } finally {
+          process.kill(child.pid, 'SIGCONT');
+        }
+      },
+    );
+
+    test.skipIf(server.name !== 'postgres')('UA-04 a holder that only works for long is left alone', async () => {
+      await store.create(of('s1'));
+      await store.append(of('s1'), [begins()]);
+      const child = await start();
+      child.tell('hold s1');
+      await child.next();
+      const until = Date.now() + 4000;
+      while (Date.now() < until) {
+        expect(await names({ silentMs: 3000 })).toEqual([]);
+        await new Promise((resolve) => setTimeout(resolve, 250));
+      }
+      child.tell('write s1');
+      expect(await child.next()).toBe('wrote');
+    });
+  });
+}
