@@ -1,3 +1,4 @@
+import type { Bus } from './nodes.ts';
 import type {
   AgentDescriptor,
   AgentEvent,
@@ -78,6 +79,8 @@ export interface HostContext extends StoreOption {
   credentials?: unknown;
   models?: unknown;
   deps?: unknown;
+  /** Tells other programs over the same store at once what is written to a session. */
+  bus?: Bus;
   signal?: AbortSignal;
   traceContext?: Record<string, string>;
   /** Where spans go, unless the agent has a tracing system of its own. */

@@ -121,7 +121,16 @@ export {
   ToolContext,
 } from './hooks/index.ts';
 export type { CurrentRun, Followed, FollowOptions, Held, RunningInvocation } from './live/index.ts';
-export { DEFAULT_FOLLOW_MS, LiveSession, outrun, readOn, StoreFollower } from './live/index.ts';
+export {
+  DEFAULT_FOLLOW_MS,
+  hearText,
+  joinBus,
+  LiveSession,
+  outrun,
+  readOn,
+  StoreFollower,
+  TextTeller,
+} from './live/index.ts';
 export type {
   Activation,
   AnswerOrigin,
@@ -274,8 +283,6 @@ export type {
   LeaseAppend,
   OpenCall,
   OpenTurn,
-  UnattendedOptions,
-  UnattendedTurn,
   RestoredSession,
   SessionKey,
   SessionRecord,
@@ -285,6 +292,8 @@ export type {
   SplitState,
   StoredCheckpoint,
   StoredEventRow,
+  UnattendedOptions,
+  UnattendedTurn,
 } from './store/index.ts';
 export {
   batchDelta,

@@ -43,6 +43,7 @@ const hostOptions: Required<{ [K in keyof HostOptions]: true }> = {
   approvalPollMs: true,
   followPollMs: true,
   dispatcher: true,
+  bus: true,
   telemetry: true,
   warn: true,
 };

@@ -16,9 +16,13 @@ import { nodeHost, openWorld, worldTables } from './node-host.ts';
 export const phases = ['model', 'tool', 'pause', 'append'] as const;
 const signals = ['SIGKILL', 'SIGSTOP'] as const;
 
+const every = signals.flatMap((signal) => phases.map((phase) => [phase, signal] as const));
+
 export interface KillOptions {
   nodes: number;
   rounds: number;
+  /** Of each round, over and over. Default: each phase, killed, then each phase, frozen. */
+  plan?: readonly (readonly [phase: (typeof phases)[number], signal: (typeof signals)[number]])[];
   seed: number;
   /** Turns that are begun at a time without a client, and by clients. */
   submitted?: number;
@@ -43,7 +47,7 @@ export interface Killed {
  * over. Afterwards every turn has ended, and the history is what was acknowledged, once, in order.
  */
 export async function killNodes(database: TestDatabase, schema: string, options: KillOptions): Promise<Killed> {
-  const { nodes: count, rounds, seed, submitted = 8, clients = 3, log = () => {} } = options;
+  const { nodes: count, rounds, seed, submitted = 8, clients = 3, log = () => {}, plan = every } = options;
   const random = randomFrom(seed);
   const url = database.url as string;
   await (await database.open()).close();
@@ -82,7 +86,8 @@ export async function killNodes(database: TestDatabase, schema: string, options:
     ]);
     const killing = async () => {
       for (let round = 0; round < rounds; round++) {
-        await kill(phases[round % phases.length] ?? 'model', signals[(round >> 2) % signals.length] ?? 'SIGKILL');
+        const [phase, signal] = plan[round % plan.length] ?? ['model', 'SIGKILL'];
+        await kill(phase, signal);
       }
       isOver = true;
     };

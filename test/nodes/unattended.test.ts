@@ -48,7 +48,7 @@ for (const server of shared) {
       const lease = await store.acquire(of('s2'));
       expect(await names()).toEqual([]);
       await child.kill();
-      await expect.poll(() => names()).toEqual(['s1 true']);
+      await expect.poll(() => names(), { timeout: 20_000 }).toEqual(['s1 true']);
       await store.releaseDead(of('s2'));
       await store.releaseDead(of('s1'));
       expect(await names()).toEqual([]);

@@ -22,6 +22,7 @@ import type {
 } from '../../contracts/index.ts';
 import { copyJson, INTERFACE_VERSION } from '../../contracts/index.ts';
 import type { AgentTree, InvocationResult } from '../../runtime/index.ts';
+import { hearText, TextTeller } from '../../runtime/index.ts';
 import type { AbortCall, RuntimeSessionOptions } from '../../runtime/session/index.ts';
 import { RuntimeSession, storedEnd } from '../../runtime/session/index.ts';
 import type { Heeded, HoldOptions, Stirred, StreamQueue } from '../../session/index.ts';
@@ -41,6 +42,7 @@ import {
   hold,
   normaliseInput,
   openNow,
+  partialTexts,
   pipe,
   putQuestions,
   resultArtifacts,
@@ -142,7 +144,9 @@ export class AdkSession implements AgentSession {
     const refused = runtime.whyNotFree();
     if (refused) return Promise.reject(refused);
     const streamId = options.streamId ?? newId();
-    const sink = new StreamSink(queue, this, streamId, options.streaming ?? true);
+    const { service, key } = this.live;
+    const teller = options.streaming === false ? undefined : TextTeller.of(service, key);
+    const sink = new StreamSink(queue, this, streamId, options.streaming ?? true, teller);
     const { telemetry } = runtime;
     const above = options.traceContext && telemetry?.extract?.(options.traceContext);
     // Whoever hands down a trace context has measured the turn already.
@@ -188,6 +192,7 @@ export class AdkSession implements AgentSession {
     span: TelemetrySpan | undefined,
     came: { result: InvocationResult; hostRuns: boolean } | { error: unknown },
   ): StreamEndEvent {
+    sink.teller?.end();
     if (span) endTurn(span, 'result' in came ? came.result.reason : 'failed');
     this.runtime.ended();
     if (sink.isAccepted) this.#shown = { streamId: sink.streamId, seq: sink.seq };
@@ -212,6 +217,12 @@ export class AdkSession implements AgentSession {
     this.runtime.assertOpen();
     checkRequestId(requestId);
     return this.runtime.answer(requestId, checkAnswer(answer));
+  }
+
+  [partialTexts](show: (event: AgentEvent) => void): (() => void) | undefined {
+    const { service, key } = this.live;
+    // What runs here is shown by its stream.
+    return hearText(service, key, (event) => void (this.live.current ?? show(event)));
   }
 
   async [putQuestions](questions: readonly PutQuestion[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { isoTime, MANY, newId } from '../../base/index.ts';
 import type { AgentEvent, ContentPart, ToolUpdate } from '../../contracts/index.ts';
-import type { RunSink, StoredEvent } from '../../runtime/index.ts';
+import type { RunSink, StoredEvent, TextTeller } from '../../runtime/index.ts';
 import { sizeOf } from '../../runtime/index.ts';
 import type { StreamQueue } from '../../session/index.ts';
 import { project, projectInPieces } from './project.ts';
@@ -16,6 +16,8 @@ export class StreamSink implements RunSink {
   readonly #session: { readonly id: string; began(sink: StreamSink, at: number): void };
   readonly #sessionId: string;
   readonly #streaming: boolean;
+  /** Tells other programs what is not stored. */
+  readonly teller: TextTeller | undefined;
   #frames = 0;
   #ended = false;
 
@@ -25,7 +27,9 @@ export class StreamSink implements RunSink {
     session: { readonly id: string; began(sink: StreamSink, at: number): void },
     streamId: string,
     streaming: boolean,
+    teller?: TextTeller,
   ) {
+    this.teller = teller;
     this.#queue = queue;
     this.#session = session;
     this.#sessionId = session.id;
@@ -71,6 +75,7 @@ export class StreamSink implements RunSink {
       _meta: { messageId, part },
     };
     if (threadId !== undefined) event.threadId = threadId;
+    this.teller?.add(event);
     this.#queue.push(event);
   }
 

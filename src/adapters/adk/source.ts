@@ -20,6 +20,7 @@ import {
   checkEngine,
   createEngine,
   InMemorySessionService,
+  joinBus,
   sessionService,
   strictest,
 } from '../../runtime/index.ts';
@@ -116,6 +117,7 @@ async function openSession(
   context: HostContext,
 ): Promise<AdkSession> {
   const scope = { app: context.app, userId: context.userId ?? 'local' };
+  joinBus(service, context.bus);
   const live = await sessionFor(service, scope, ref, () => importSnapshot(service, scope, ref));
   const plugins = context.hooks
     ? [hostHooks(context.hooks, context.hookTimeoutMs), ...(options.plugins ?? [])]

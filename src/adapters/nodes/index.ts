@@ -1,3 +1,6 @@
-/** What joins nodes on several machines: dispatchers and buses of other products. */
+/** What joins nodes on several machines, by other products: dispatchers and buses. */
+export { natsBus } from './nats-bus.ts';
+export type { BusOptions } from './postgres-bus.ts';
+export { postgresBus } from './postgres-bus.ts';
 export type { PostgresDispatcherOptions } from './postgres-dispatcher.ts';
 export { postgresDispatcher } from './postgres-dispatcher.ts';

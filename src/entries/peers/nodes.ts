@@ -1,8 +1,8 @@
 /**
- * What joins hosts on several machines: dispatchers, which bring turns to a machine that runs them.
+ * What joins hosts on several machines: dispatchers, which bring turns to one that runs them, and buses, which tell of events.
  * Stability: experimental.
  *
  * @packageDocumentation
  */
-export { postgresDispatcher } from '../../adapters/nodes/index.ts';
-export type { Dispatcher } from '../../contracts/index.ts';
+export { natsBus, postgresBus, postgresDispatcher } from '../../adapters/nodes/index.ts';
+export type { Bus, Dispatcher } from '../../contracts/index.ts';

@@ -41,7 +41,7 @@ export async function resume(session: ControlledSession): Promise<void> {
     try {
       const { show } = frame.shared;
       if (show) await show({ kind: 'continue' });
-      else for await (const _ of session.stream({ kind: 'continue' }, { streaming: false }));
+      else for await (const _ of session.stream({ kind: 'continue' }, { streaming: frame.options.bus !== undefined }));
       return;
     } catch (error) {
       const isBusy = isCoxswainError(error) && error.code === 'E_SESSION_BUSY';

@@ -32,8 +32,10 @@ import {
   heed,
   isHeedful,
   isPipeable,
+  isTextual,
   newId,
   normaliseInput,
+  partialTexts,
   SessionTrace,
   streamIdOf,
 } from '../../session/index.ts';
@@ -275,6 +277,11 @@ export class HostedSession implements Session, ControlledSession, Ruling {
   /** Something may have been answered elsewhere. */
   wake(): void {
     this.#run?.wake();
+  }
+
+  /** Shows partial messages of another program's run, until the returned function is called; undefined: nobody tells. */
+  partialTexts(show: (event: AgentEvent) => void): (() => void) | undefined {
+    return isTextual(this.inner) ? this.inner[partialTexts](show) : undefined;
   }
 
   /** Streams that nobody reads go through `show` until the returned function is called: it lets watchers see them. */

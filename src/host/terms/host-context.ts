@@ -9,7 +9,7 @@ export function hostContext(
   { userId, principal }: { userId: string; principal: Principal },
   warn: (message: string, error?: unknown) => void,
 ): HostContext {
-  const { app, credentials, models, deps, hooks, telemetry, followPollMs } = options;
+  const { app, credentials, models, deps, hooks, telemetry, followPollMs, bus } = options;
   const { hookTimeoutMs, answerLimits } = options;
   const store = storeGiven(options, 'createHost: options');
   return {
@@ -25,6 +25,7 @@ export function hostContext(
     ...boundsIn(options),
     ...(telemetry ? { telemetry } : {}),
     ...(followPollMs === undefined ? {} : { followPollMs }),
+    ...(bus ? { bus } : {}),
     warn,
     ...(deps === undefined ? {} : { deps }),
   };

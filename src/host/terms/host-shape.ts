@@ -81,6 +81,7 @@ const host: Shape<HostOptions> = {
   spill: fn,
   approvalPollMs: amount,
   followPollMs: amount,
+  bus: having('publish', 'subscribe'),
   dispatcher: having('wake', 'schedule', 'serve', 'close'),
   telemetry: having('startSpan'),
   warn: fn,

@@ -5,6 +5,7 @@ import type {
   AnyTool,
   ApprovalQuestion,
   ApproverRule,
+  Bus,
   Dispatcher,
   LifecycleInterceptor,
   Limits,
@@ -100,6 +101,11 @@ export interface HostOptions {
    * Default: this process.
    */
   dispatcher?: Dispatcher;
+  /**
+   * Tells hosts on other machines at once of what is written here, and shows them text that is not stored, e.g.
+   * `postgresBus(url)`. Without it, or while it is away, they look every `followPollMs`.
+   */
+  bus?: Bus;
   /** Where spans go, e.g. `otelTelemetry()`: the host's, and those of agents that have no tracing system of their own. */
   telemetry?: Telemetry;
   /** Gets what went wrong without consequence. Default: stderr. */

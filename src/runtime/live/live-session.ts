@@ -6,6 +6,7 @@ import { checkKey, storeRefusal } from '../store/index.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { handOn, newestCheckpoint } from './checkpoint.ts';
 import type { CurrentRun } from './current-run.ts';
+import { tellOthers } from './doorbell.ts';
 import { KnownSessions } from './known-sessions.ts';
 import { everyOf, LiveLog } from './live-log.ts';
 import { PAGE, readInPages } from './log-pages.ts';
@@ -236,6 +237,8 @@ export class LiveSession extends LiveLog {
   absorb(stored: readonly StoredEvent[]): Promise<unknown> | undefined {
     const gap = this.#absorbNow(stored);
     this.#writes.landed();
+    const last = stored.at(-1);
+    if (last) tellOthers(this.service, this.key, { seq: last.seq });
     return gap;
   }
 

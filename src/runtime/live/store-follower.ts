@@ -1,6 +1,7 @@
 import { LazySet, ToldOnce } from '../../base/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import type { SessionKey, SessionService } from '../store/index.ts';
+import { hearOthers } from './doorbell.ts';
 
 /** Milliseconds between two looks into a store for what other processes write. */
 export const DEFAULT_FOLLOW_MS = 1000;
@@ -43,6 +44,8 @@ export class StoreFollower {
   #everyMs = Number.POSITIVE_INFINITY;
   #looking: Promise<void> | undefined;
   readonly #looks = new ToldOnce();
+  /** Sessions that are read since somebody has told of them: whether they were told of again. */
+  readonly #reading = new Map<Followed, boolean>();
   readonly #ofSessions = new WeakMap<Followed, ToldOnce>();
 
   private constructor(service: SessionService) {
@@ -63,10 +66,19 @@ export class StoreFollower {
     if (this.#service.isPrivate) return () => {};
     const follower = { session, ...options };
     this.#followers.add(follower);
+    const deaf = hearOthers(
+      this.#service,
+      session.key,
+      ({ seq }) => {
+        if (typeof seq === 'number' && seq > session.at) void this.#readOn(session);
+      },
+      () => void this.wake(),
+    );
     this.#schedule(Math.min(options.everyMs ?? DEFAULT_FOLLOW_MS, MAX_MS));
     this.#holdProcess();
     return () => {
       this.#followers.delete(follower);
+      deaf?.();
       if (this.#followers.size > 0) return this.#holdProcess();
       clearTimeout(this.#timer);
       this.#timer = undefined;
@@ -80,6 +92,19 @@ export class StoreFollower {
       this.#looking = undefined;
     });
     return this.#looking;
+  }
+
+  /** Somebody has told that it has grown. What is told while it is read is read after that. */
+  async #readOn(session: Followed): Promise<void> {
+    if (this.#reading.has(session)) {
+      this.#reading.set(session, true);
+      return;
+    }
+    do {
+      this.#reading.set(session, false);
+      await this.#catchUp(session, [...this.#followers]);
+    } while (this.#reading.get(session) === true);
+    this.#reading.delete(session);
   }
 
   /** The shortest interval of all followers counts. */

@@ -17,6 +17,7 @@ export type {
   PipeableSession,
   Stirred,
   StirringSession,
+  TextualSession,
 } from './pipe.ts';
 export {
   answeredNow,
@@ -27,10 +28,12 @@ export {
   isHoldable,
   isPipeable,
   isStirring,
+  isTextual,
   joined,
   keepsAnswers,
   openNow,
   openRequest,
+  partialTexts,
   pipe,
   startCalls,
   stirs,

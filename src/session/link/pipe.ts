@@ -31,6 +31,9 @@ export const startCalls: unique symbol = Symbol.for('coxswain.startCalls') as ne
 /** Key of {@link HeedfulSession}'s method. */
 export const heed: unique symbol = Symbol.for('coxswain.heed') as never;
 
+/** Key of {@link TextualSession}'s method. */
+export const partialTexts: unique symbol = Symbol.for('coxswain.texts') as never;
+
 /** Key of {@link StirringSession}'s method. */
 export const stirs: unique symbol = Symbol.for('coxswain.stirs') as never;
 
@@ -127,6 +130,16 @@ export type Stirred = 'answers' | 'stream';
 export interface StirringSession extends ExecutorSession {
   /** Tells what the executor needs, until the returned function is called. */
   [stirs](tell: (needs: Stirred) => void): () => void;
+}
+
+/** A session whose text other programs tell before it is stored. */
+export interface TextualSession extends ExecutorSession {
+  /** Shows partial messages of another program's run, until the returned function is called; undefined: nobody tells. */
+  [partialTexts](show: (event: AgentEvent) => void): (() => void) | undefined;
+}
+
+export function isTextual(session: AgentSession): session is TextualSession {
+  return partialTexts in session;
 }
 
 export function isStirring(session: AgentSession): session is StirringSession {

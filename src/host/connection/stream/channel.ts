@@ -72,7 +72,14 @@ export class Channel {
     }
     channel.durable = { cursor: channel.#follower.cursor, offset: 0 };
     // What the host goes on with by itself is shown, too.
-    if (session instanceof HostedSession) channel.#leave = session.shownBy((input) => channel.#show(input));
+    if (session instanceof HostedSession) {
+      const hidden = session.shownBy((input) => channel.#show(input));
+      const deaf = session.partialTexts((event) => void (channel.#running ?? channel.#emit(event)));
+      channel.#leave = () => {
+        hidden();
+        deaf?.();
+      };
+    }
     return channel;
   }
 
