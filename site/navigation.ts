@@ -24,6 +24,7 @@ export const sections: readonly Section[] = [
       'docs/howto/foreign-agents.md',
       'docs/howto/testing.md',
       'docs/howto/deploy.md',
+      'docs/howto/many-machines.md',
       'docs/howto/observability.md',
       'docs/howto/long-conversations.md',
       'docs/howto/troubleshooting.md',

@@ -199,6 +199,9 @@ function addServe(program: Command, interrupts: Interrupts, result: { code: numb
     .option('--http', 'serve plain HTTP and event streams too, on the same port')
     .option('--mcp <port>', 'serve MCP clients too, over HTTP on this port; 0: any free one', port)
     .option('--recover', 'resume what a crash has cut off')
+    .option('--dispatcher <url>', 'share turns with other nodes: postgres://…, or postgres for the database of --store')
+    .option('--bus <url>', 'hear other nodes at once: postgres://…, nats://…, or postgres')
+    .option('--turns <n>', 'turns of the dispatcher at a time', positiveWhole, 100)
     .option('--deadline <seconds>', 'how long runs may continue after SIGTERM', whole, 30)
     .addHelpText(
       'after',
@@ -207,6 +210,7 @@ Without --people one token is made, in a file that the first line of output name
 
 Examples:
   $ coxswain serve agent.ts
+  $ coxswain serve agent.ts --store postgres://db/shop --dispatcher postgres --bus postgres --people people.json
   $ coxswain serve agent.ts --listen 0.0.0.0 --people people.json --allow-host agents.example`,
     )
     .action(async (module: string, flags: ServeFlags) => {

@@ -23,7 +23,7 @@ const closed = async (server: Promise<{ close(): unknown }>) => {
 };
 
 const serving = ['port', 'host', 'authenticate', 'principal', 'authorize', 'allowedOrigins', 'allowedHosts'];
-const more = ['lateCredentials', 'limits', 'onDisconnect', 'routes', 'log', 'warn', 'ceiling'];
+const more = ['lateCredentials', 'limits', 'onDisconnect', 'routes', 'figures', 'log', 'warn', 'ceiling'];
 const ceiling = ['permissionMode', 'models', 'clientTools', 'config'];
 const mcp = [
   'agents',

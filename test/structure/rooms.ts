@@ -405,7 +405,7 @@ export const rooms: readonly Room[] = [
   room(
     'cli/workspace',
     'what a command works on: flags, agent module, model, policy, store, host',
-    'contracts session gate runtime adapters/models adapters/stores adapters/adk adapters/tools adapters/policy host embed cli/terminal cli/questions',
+    'contracts session gate runtime adapters/models adapters/stores adapters/adk adapters/tools adapters/policy adapters/nodes host embed cli/terminal cli/questions',
   ),
   room(
     'cli/turn',

@@ -3,13 +3,14 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Principal } from '../../contracts/index.ts';
 import { messageOf } from '../../contracts/index.ts';
+import type { Work } from '../../host/index.ts';
 import type { McpListener } from '../../host/mcp/index.ts';
 import type { AgentServer, ServeOptions } from '../../host/websocket/index.ts';
 import { isLoopback, serve } from '../../host/websocket/index.ts';
 import type { Interrupts } from '../terminal/index.ts';
 import { clean, EXIT, Screen, usageError } from '../terminal/index.ts';
 import type { HostFlags, ModuleHost } from '../workspace/index.ts';
-import { closeQuietly, dataFolder, openModuleHost } from '../workspace/index.ts';
+import { closeQuietly, dataFolder, openModuleHost, openNodes } from '../workspace/index.ts';
 
 export interface ServeFlags extends HostFlags {
   port: number;
@@ -21,11 +22,20 @@ export interface ServeFlags extends HostFlags {
   deadline: number;
   /** Go on at the start with turns that nobody runs. */
   recover?: true;
+  /** Shares turns with other nodes. */
+  dispatcher?: string;
+  /** Tells other nodes at once. */
+  bus?: string;
+  /** Turns of the dispatcher at a time. */
+  turns: number;
   /** Port for MCP clients. */
   mcp?: number;
   /** Plain HTTP and event streams beside the sockets. */
   http?: true;
 }
+
+/** Milliseconds that a server waits for longer than runs have to leave it. */
+const LEAVING_MS = 60_000;
 
 /** `coxswain serve`: the agent for hosts, pages and people elsewhere, until it is interrupted. */
 export async function serveCommand(
@@ -39,11 +49,24 @@ export async function serveCommand(
     throw usageError(`--listen ${flags.listen} is reachable from elsewhere: say who may come with --people`);
   }
   const screen = new Screen();
-  const work = await openModuleHost(path, flags, { screen, interrupts, asksElsewhere: true, asksWhileItRuns: true });
+  const told = (message: string, error?: unknown) =>
+    screen.line(`coxswain: warning: ${clean(message)}${error === undefined ? '' : ` (${clean(messageOf(error))})`}`);
+  const nodes = await openNodes(flags, told);
+  const work = await openModuleHost(path, flags, {
+    screen,
+    interrupts,
+    asksElsewhere: true,
+    asksWhileItRuns: true,
+    nodes,
+  }).catch(async (error: unknown) => {
+    await nodes.close();
+    throw error;
+  });
   interrupts.outlive(work.warn);
   const { signal } = interrupts.start();
   const log = (entry: object) => screen.line(clean(JSON.stringify({ time: new Date().toISOString(), ...entry })));
   let tokenFile: string | undefined;
+  let turns: Work | undefined;
   try {
     const server = await serve(work.host, {
       port: flags.port,
@@ -54,6 +77,7 @@ export async function serveCommand(
       ...(flags.allowOrigin ? { allowedOrigins: flags.allowOrigin } : {}),
       ...(flags.allowHost ? { allowedHosts: flags.allowHost } : {}),
       ...(flags.http ? { http: true } : {}),
+      figures: () => figuresOf(turns),
       log,
       warn: (message, error) => work.warn(message, error),
     } satisfies ServeOptions & Parameters<typeof serve>[1]);
@@ -65,20 +89,39 @@ export async function serveCommand(
       `${JSON.stringify({ event: 'listening', url: server.url, ...(flags.http ? { http: server.url.replace(/^ws/, 'http') } : {}), ...(mcp ? { mcp: mcp.url } : {}), ...(tokenFile === undefined ? {} : { tokenFile }) })}\n`,
     );
     if (flags.recover) log({ event: 'recovering', sessions: (await work.host.recover()).sessions.length });
+    turns = nodes.dispatcher && (await work.host.work({ concurrency: flags.turns }));
+    if (turns) log({ event: 'working', turns: flags.turns });
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
     log({ event: 'closing', deadlineSeconds: flags.deadline });
     await mcp?.close();
-    await server.close({ deadlineMs: flags.deadline * 1000 });
+    const deadlineMs = flags.deadline * 1000;
+    // Runs leave before the server would abort them; what has not left by then ends with this process, as one that
+    // has died, and other nodes take it over.
+    const closing = server.close({ deadlineMs: turns ? deadlineMs + LEAVING_MS : deadlineMs });
+    const left = (await turns?.stop({ deadlineMs })) ?? 0;
+    if (left > 0) {
+      log({ event: 'left', turns: left });
+      process.exit(EXIT.done);
+    }
+    await closing;
     log({ event: 'closed' });
     return EXIT.done;
   } finally {
     if (tokenFile !== undefined) rmSync(tokenFile, { force: true });
     interrupts.over();
     await closeQuietly(work);
+    await nodes.close();
   }
+}
+
+/** Of turns that no client holds. */
+function figuresOf(turns: Work | undefined): Record<string, number> {
+  if (!turns) return {};
+  const { running, looks, orphans } = turns.figures;
+  return { background_turns_running: running, background_looks_total: looks, orphaned_turns_total: orphans };
 }
 
 /** MCP clients bring the same tokens. */

@@ -19,6 +19,7 @@ export {
 export { chooseModel } from './model.ts';
 export type { ModuleHost, ModuleHostOptions } from './module-host.ts';
 export { closeQuietly, openModuleHost } from './module-host.ts';
+export { openNodes } from './nodes.ts';
 export {
   DIGEST_LENGTH,
   describeRequest,

@@ -12,6 +12,7 @@ import { isMade, loadAgentModule, moduleContext } from './agent-module.ts';
 import type { HostFlags } from './flags.ts';
 import { openMcpServers } from './mcp-servers.ts';
 import { chooseModel, modelUse } from './model.ts';
+import type { Nodes } from './nodes.ts';
 import { moduleTools, openPolicy, policyWarning } from './policy-file.ts';
 import type { Store } from './store.ts';
 import { openWorkspaceStore } from './store.ts';
@@ -51,6 +52,8 @@ export interface ModuleHostOptions {
   workspace?: string;
   /** What the module and the choice of a model tell goes here, instead of to the screen. */
   notes?: string[];
+  /** What joins it to other programs over the same store. */
+  nodes?: Pick<Nodes, 'dispatcher' | 'bus'>;
   /** Beside those of the module and of the flags. */
   toolProviders?: readonly ToolProvider[];
 }
@@ -123,6 +126,8 @@ async function furnish(
     store: store.sessions,
     interactive: answerable,
     warn,
+    ...(place.nodes?.dispatcher ? { dispatcher: place.nodes.dispatcher } : {}),
+    ...(place.nodes?.bus ? { bus: place.nodes.bus } : {}),
     ...(module.tools ? { tools: module.tools } : {}),
     toolProviders: module.toolProviders,
     ...(chosen ? { policy: chosen } : {}),

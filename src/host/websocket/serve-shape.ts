@@ -47,6 +47,7 @@ const common: Shape<ServeOptions> = {
     needs: 'an object of functions by path',
     fits: (value) => bag.fits(value) && Object.values(value as object).every(fn.fits),
   },
+  figures: fn,
   log: fn,
   warn: fn,
 };

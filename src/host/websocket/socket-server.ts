@@ -296,6 +296,7 @@ export class SocketServer implements AgentServer {
       connections_uninitialised: this.#uninitialised,
       ...(await this.#hub.figures()),
       socket_buffered_bytes: buffered,
+      ...this.#options.figures?.(),
     };
     return Object.entries(figures)
       .map(([name, value]) => `coxswain_${name} ${value}\n`)

@@ -3,7 +3,6 @@ import { newId, storeRefusal } from '../../../../runtime/index.ts';
 import { isDead, parseOwner, thisProcess } from '../sqlite-file/index.ts';
 import type { SessionRow, SqlEngine, Steps, Value } from '../statements/index.ts';
 import { one, runStatement, sharedState, values, WHERE_SESSION } from '../statements/index.ts';
-import type { TakenSession } from './unattended.ts';
 import type { Writes } from './writes.ts';
 
 // Texts that are put together anew are looked up slowly.
@@ -14,6 +13,13 @@ const CLAIM = `UPDATE adk_sessions SET epoch = epoch + 1, owner = ? ${WHERE_SESS
 export interface TakenLease {
   row: SessionRow;
   stored?: readonly StoredEvent[] | undefined;
+}
+
+/** A session that somebody has taken, as its row says. */
+export interface TakenSession {
+  readonly key: SessionKey;
+  readonly owner: string;
+  readonly insertedAt: string;
 }
 
 /** Who may run a session. */

@@ -13,9 +13,8 @@ import type {
   Value,
 } from '../statements/index.ts';
 import { all, one } from '../statements/index.ts';
-import type { TakenLease } from './leases.ts';
+import type { TakenLease, TakenSession } from './leases.ts';
 import { Leases } from './leases.ts';
-import type { TakenSession } from './unattended.ts';
 import type { Writes } from './writes.ts';
 
 /** Milliseconds in which a pool gives out a connection beside the one that holds the locks. */

@@ -1,14 +1,7 @@
 import type { SessionKey, UnattendedOptions, UnattendedTurn } from '../../../../runtime/index.ts';
 import type { Row, SqlDialect, SqlEngine, Value } from '../statements/index.ts';
 import { all, columnTime, textOfColumn } from '../statements/index.ts';
-import type { Leases } from './leases.ts';
-
-/** A session that somebody has taken, as its row says. */
-export interface TakenSession {
-  readonly key: SessionKey;
-  readonly owner: string;
-  readonly insertedAt: string;
-}
+import type { Leases, TakenSession } from './leases.ts';
 
 /** Open turns whose holder is gone, and those that nobody has taken and that have changed lately. */
 export async function unattendedTurns(
