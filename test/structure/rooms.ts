@@ -195,6 +195,11 @@ export const rooms: readonly Room[] = [
     'contracts session gate runtime adapters/models/content',
   ),
   room(
+    'adapters/models/ai-sdk',
+    'models of the AI SDK',
+    'contracts session runtime adapters/schema adapters/models/content adapters/models/wire',
+  ),
+  room(
     'adapters/models/anthropic',
     'Anthropic Messages',
     'contracts session runtime adapters/schema adapters/models/content adapters/models/wire',
@@ -212,7 +217,7 @@ export const rooms: readonly Room[] = [
   room(
     'adapters/models',
     'model providers',
-    'contracts session runtime adapters/models/content adapters/models/wire adapters/models/anthropic adapters/models/gemini adapters/models/openai',
+    'contracts session runtime adapters/models/content adapters/models/wire adapters/models/ai-sdk adapters/models/anthropic adapters/models/gemini adapters/models/openai',
   ),
   room(
     'adapters/stores/common',

@@ -57,6 +57,8 @@ const DIALECTS = {
   }),
   anthropic: row(anthropicNames, loose(toAnthropicSchema)),
   gemini: row(geminiNames, loose(toGeminiSchema)),
+  /** For whoever converts schemas again, for a provider that is not known here: JSON Schema, and names that all take. */
+  'ai-sdk': row(geminiNames, openai),
 } as const;
 
 /** `openai-strict` falls back to `openai` for the tools that strict mode cannot express. */

@@ -4,8 +4,8 @@ import type { AgentEvent } from '../../../src/contracts/index.ts';
 import { checkStream } from '../../../src/contracts/index.ts';
 import { InMemorySessionService, LlmAgent } from '../../../src/runtime/index.ts';
 import type { ModelUnderTest, Said } from '../../suites/model.ts';
+import { everyProvider as providers } from './ai-sdk-providers.ts';
 import { request, tool } from './kit.ts';
-import { providers } from './providers.ts';
 
 const said: Said = { thought: 'Hm.', text: 'Grüße', calls: [{ id: 'c1', name: 'weather', args: { city: 'x' } }] };
 const tools = new Map([tool('weather')]);

@@ -1,5 +1,5 @@
 import { describeModel } from '../../suites/model.ts';
-import { providers } from './providers.ts';
+import { everyProvider as providers } from './ai-sdk-providers.ts';
 
 for (const provider of providers) {
   describeModel(provider, true);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelUnderTest } from '../../suites/model.ts';
+import { everyProvider } from './ai-sdk-providers.ts';
 import { ask, fetchOf, named, sse, tool } from './kit.ts';
 import { anthropic, gemini, openaiChat, openaiResponses, providers } from './providers.ts';
 
@@ -16,7 +17,7 @@ async function answer(under: ModelUnderTest, text: string, options: { stream?: b
   return ask(under.model('http://fake.invalid', { fetch, retry: { retries: 0 } }), { tools }, { stream });
 }
 
-describe.each(providers)('what is no answer is an error at $title', (under) => {
+describe.each(everyProvider)('what is no answer is an error at $title', (under) => {
   test.each<[string, string, string]>([
     ['an empty object', '{}', 'application/json'],
     ['an empty list', '[]', 'application/json'],

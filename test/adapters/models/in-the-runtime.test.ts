@@ -4,7 +4,8 @@ import type { AgentEvent } from '../../../src/contracts/index.ts';
 import { defineTool } from '../../../src/contracts/index.ts';
 import { InMemorySessionService, LlmAgent } from '../../../src/runtime/index.ts';
 import type { ModelUnderTest, Said } from '../../suites/model.ts';
-import { gemini, providers } from './providers.ts';
+import { everyProvider as providers } from './ai-sdk-providers.ts';
+import { gemini } from './providers.ts';
 import { FakeProvider } from './server.ts';
 
 /** A turn with a provider that gives these answers in order; its events, and the requests that it got. */

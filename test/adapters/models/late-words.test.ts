@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelUnderTest } from '../../suites/model.ts';
+import { everyProvider as providers } from './ai-sdk-providers.ts';
 import { ask, fetchOf, named, sse, tool } from './kit.ts';
-import { anthropic, gemini, openaiChat, openaiResponses, providers } from './providers.ts';
+import { anthropic, gemini, openaiChat, openaiResponses } from './providers.ts';
 import { FakeProvider } from './server.ts';
 
 const tools = new Map([tool('weather', { city: { type: 'string' } })]);

@@ -142,6 +142,7 @@ export const openaiResponses: ModelUnderTest = {
     const response: Json = {
       id: 'resp_1',
       object: 'response',
+      created_at: 1,
       model: 'gpt-test-1',
       status: said.finish === 'length' ? 'incomplete' : 'completed',
       incomplete_details: said.finish === 'length' ? { reason: 'max_output_tokens' } : null,
@@ -149,7 +150,9 @@ export const openaiResponses: ModelUnderTest = {
       output,
       usage,
     };
-    const events: { type: string }[] = [{ type: 'response.created' }];
+    const events: { type: string }[] = [
+      { type: 'response.created', response: { ...response, output: [], usage: null } } as never,
+    ];
     for (const [output_index, item] of output.entries()) {
       const at = { output_index, item_id: item.id };
       events.push({ type: 'response.output_item.added', ...at, item: { ...item, content: [], summary: [] } } as never);

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { modelFailureOf, redact } from '../../../src/adapters/models/content/failure.ts';
 import { delayBefore, retryAfter } from '../../../src/adapters/models/wire/retry.ts';
 import { pause } from '../../../src/gate/index.ts';
+import { everyProvider as providers } from './ai-sdk-providers.ts';
 import { ask } from './kit.ts';
-import { providers } from './providers.ts';
 import { FakeProvider } from './server.ts';
 
 const passing = { code: 'http_429', message: '', retryable: true };

@@ -4,7 +4,7 @@ import type { AgentEvent, AgentSession } from '../../../src/contracts/index.ts';
 import { dispatchAgent } from '../../../src/dispatch/index.ts';
 import { allowAll, createHost, defineTool, LlmAgent, run, SequentialAgent } from '../../../src/index.ts';
 import { ScriptedModel } from '../../../src/testing/index.ts';
-import { providers } from './providers.ts';
+import { everyProvider as providers } from './ai-sdk-providers.ts';
 import { FakeProvider } from './server.ts';
 
 const look = defineTool({ name: 'look', description: 'looks', inputSchema: { type: 'object' }, execute: () => 'seen' });

@@ -34,6 +34,11 @@ const retry: Shape<RetryOptions> = {
 export function checkModel<T extends ModelOptions>(model: string, options: T, maker: string, shape: Shape<T>): void {
   checkIs(model, `${maker}: name`, name);
   checkOptions<T>(options, `${maker}: options`, shape);
-  if (options.retry) checkOptions<RetryOptions>(options.retry, `${maker}: options.retry`, retry);
+  checkRetry(options.retry, maker);
   checkSetup(model, options);
+}
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+export function checkRetry(options: RetryOptions | undefined, maker: string): void {
+  if (options) checkOptions<RetryOptions>(options, `${maker}: options.retry`, retry);
 }

@@ -2,6 +2,7 @@ import type { ModelFailure } from '../content/index.ts';
 import { fromBody } from '../content/index.ts';
 import { errorIn, MAX_EVENT_BYTES, repairEvents, upTo } from './event-stream.ts';
 import type { Fetch } from './options.ts';
+import type { HeadersLike } from './retry.ts';
 
 export interface WireOptions {
   stream: boolean;
@@ -18,12 +19,13 @@ export class Wire {
   /** Given to the SDK in place of its own. */
   readonly fetch: Fetch;
   readonly stream: boolean;
-  headers: Headers | undefined;
+  headers: HeadersLike | undefined;
   /** `data: [DONE]` has come: the stream is whole. */
   sentinel = false;
   /** What went wrong on the way, which no SDK would say as well. */
   failure: ModelFailure | undefined;
   readonly #controller = new AbortController();
+  readonly #timeoutMs: number;
   readonly #detach: () => void;
   #timer: NodeJS.Timeout | undefined;
   /** Something is awaited. While the reader is slow the time does not count. */
@@ -31,6 +33,7 @@ export class Wire {
 
   constructor(parent: AbortSignal, options: WireOptions) {
     this.stream = options.stream;
+    this.#timeoutMs = options.timeoutMs;
     this.signal = this.#controller.signal;
     const follow = () => this.#controller.abort(parent.reason);
     parent.addEventListener('abort', follow, { once: true });
@@ -44,6 +47,33 @@ export class Wire {
     this.#detach();
     clearTimeout(this.#timer);
     this.#controller.abort(new DOMException('the attempt is over', 'AbortError'));
+  }
+
+  /**
+   * What the promise gives, for an SDK that has a `fetch` of its own: the time of waiting counts, and an abort ends it
+   * whether or not the SDK heeds the signal.
+   */
+  async wait<T>(promise: PromiseLike<T>): Promise<T> {
+    const { signal } = this;
+    let fail: (() => void) | undefined;
+    const aborted = new Promise<never>((_, reject) => {
+      fail = () => reject(signal.reason);
+      signal.addEventListener('abort', fail, { once: true });
+      if (signal.aborted) fail();
+    });
+    this.#await(this.#timeoutMs);
+    try {
+      return await Promise.race([promise, aborted]);
+    } finally {
+      this.#isWaiting = false;
+      if (fail) signal.removeEventListener('abort', fail);
+    }
+  }
+
+  /** Why the attempt has failed, as an SDK with a `fetch` of its own tells it. The first word counts. */
+  fail({ headers, ...failure }: ModelFailure & { headers?: HeadersLike }): void {
+    this.failure ??= failure;
+    this.headers ??= headers;
   }
 
   async #fetch(options: WireOptions, ...[input, init]: Parameters<Fetch>): Promise<Response> {

@@ -1,0 +1,3 @@
+/** Models of the AI SDK's providers. */
+export type { AiSdkOptions, LanguageModel } from './ai-sdk.ts';
+export { aiSdkModel } from './ai-sdk.ts';
