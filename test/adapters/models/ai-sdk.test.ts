@@ -219,6 +219,13 @@ describe('a model of the AI SDK', () => {
     ).toThrow(expect.objectContaining({ code: 'E_BAD_INPUT' }));
   });
 
+  test('AISDK-13 asked under the name of another model it answers nothing', async () => {
+    const { model, asked } = scripted(() => [...text('1', 'ok'), end()]);
+    await expect(ask(model, { model: 'acme-2' })).rejects.toMatchObject({ code: 'E_NO_MODEL' });
+    expect(asked).toEqual([]);
+    expect((await ask(model, { model: 'acme-1' })).last.finishReason).toBe('stop');
+  });
+
   test('AISDK-10 one that hears no abort and never answers holds up nobody', async () => {
     const language = {
       specificationVersion: 'v4',
@@ -274,7 +281,7 @@ test.each(aiSdkProviders)('AISDK-12 signatures survive a store and another proce
       app: 'a',
       agents: [new LlmAgent({ name: 'bot', model: under.model(fake.url), tools: [weather] })],
       store,
-    }).open('bot', { sessionId: 's' });
+    }).open('bot', { sessionId: 's', create: true });
   await run(await open(), 'hi');
   await run(await open(), 'and now?');
   expect(fake.requests).toHaveLength(3);

@@ -53,7 +53,8 @@ const nesting = /^(google|anthropic|vertex)|\.responses$/;
 /**
  * A language model of the AI SDK (`@ai-sdk/*` and what others make for it) as a model of agents here. Settings that only its
  * provider knows are given as `config: { providerOptions }`.
- * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` for a model of another version of the AI SDK
+ * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` for a model of another version of the AI SDK; a call of it
+ *   `NOT_FOUND / E_NO_MODEL` under another name
  * @example
  * ```ts
  * import { createAnthropic } from '@ai-sdk/anthropic';
@@ -79,13 +80,14 @@ export function aiSdkModel(model: LanguageModel, options: AiSdkOptions = {}): Mo
     name: modelId,
     system: systemOf(vendor),
     generate(request, call) {
+      if (request.model !== '' && request.model !== modelId) throw otherModel(modelId, request.model);
       const tools = declareTools(request.tools, 'ai-sdk');
       const nests = version === 'v4' && nesting.test(vendor);
       const settings = { provider, config: options.config, files: fileForm(version), nests };
       return exchange<AiSdkChunk, AiSdkDecoder>(
         {
           provider: vendor,
-          model: request.model || modelId,
+          model: modelId,
           options,
           namedEvents: false,
           decoder: (counter) => new AiSdkDecoder(provider, tools, counter, options.unmarkedEnd === 'accept'),
@@ -109,6 +111,12 @@ export function aiSdkModel(model: LanguageModel, options: AiSdkOptions = {}): Mo
       );
     },
   };
+}
+
+/** It was made for one: another name means another model, which would be asked in no way that could be seen. */
+function otherModel(name: string, wanted: string): CoxswainError {
+  const message = `the model ${name} of the AI SDK cannot be asked as ${wanted}; make one of that name, and find it by name in a registry`;
+  return new CoxswainError('NOT_FOUND', 'E_NO_MODEL', message);
 }
 
 async function answerOf(
