@@ -22,6 +22,8 @@ const besides = [
   '@types/pg',
   '@opentelemetry/sdk-trace-base',
   'vitest',
+  '@ai-sdk/anthropic',
+  '@ai-sdk/openai',
   ...Object.keys(manifest.peerDependencies),
 ];
 const typescript = /^(ts|tsx)$/;
