@@ -8,6 +8,7 @@ export type { ModelFromEnv, ModelRegistry } from '../adapters/models/index.ts';
 export {
   aiSdkModel,
   anthropicModel,
+  fallbackModel,
   geminiModel,
   modelFromEnv,
   modelRegistry,

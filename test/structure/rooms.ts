@@ -204,6 +204,7 @@ export const rooms: readonly Room[] = [
     'Anthropic Messages',
     'contracts session runtime adapters/schema adapters/models/content adapters/models/wire',
   ),
+  room('adapters/models/fallback', 'several models as one', 'contracts session runtime adapters/models/content'),
   room(
     'adapters/models/gemini',
     'Gemini',
@@ -217,7 +218,7 @@ export const rooms: readonly Room[] = [
   room(
     'adapters/models',
     'model providers',
-    'contracts session runtime adapters/models/content adapters/models/wire adapters/models/ai-sdk adapters/models/anthropic adapters/models/gemini adapters/models/openai',
+    'contracts session runtime adapters/models/content adapters/models/wire adapters/models/ai-sdk adapters/models/anthropic adapters/models/fallback adapters/models/gemini adapters/models/openai',
   ),
   room(
     'adapters/stores/common',

@@ -5,6 +5,7 @@ export { anthropicModel } from './anthropic/index.ts';
 export type { CommonConfig, ToolChoice } from './content/index.ts';
 export type { Env, ModelFromEnv } from './env.ts';
 export { MODEL_KEYS, modelFromEnv } from './env.ts';
+export { fallbackModel } from './fallback/index.ts';
 export type { GeminiOptions } from './gemini/index.ts';
 export { geminiModel } from './gemini/index.ts';
 export type { OpenAIChatOptions, OpenAIResponsesOptions } from './openai/index.ts';

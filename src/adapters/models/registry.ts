@@ -2,7 +2,9 @@ import type { PriceTable } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Model } from '../../runtime/index.ts';
 import type { Check, Shape } from '../../session/index.ts';
-import { bag, checkIs, checkOptions, object, text } from '../../session/index.ts';
+import { bag, checkIs, checkOptions, names, object, text } from '../../session/index.ts';
+import type { FallbackOptions } from './fallback/index.ts';
+import { checkFallback, fallbackModel } from './fallback/index.ts';
 import type { ProviderConfig, ProviderOptions } from './provider-kinds.ts';
 import {
   APIS,
@@ -15,8 +17,13 @@ import {
 } from './provider-kinds.ts';
 
 export interface ModelRegistryOptions extends ProviderOptions {
-  /** Further providers by their prefix: `deepseek/deepseek-chat` asks `deepseek` for `deepseek-chat`. */
-  providers?: Readonly<Record<string, ProviderConfig>>;
+  /** Further providers by their prefix: `deepseek/deepseek-chat` asks `deepseek` for `deepseek-chat`. Or what makes its models. */
+  providers?: Readonly<Record<string, ProviderConfig | ((name: string) => Model)>>;
+  /**
+   * Lists of models by a name of their own, as `fallbackModel` takes them: `{ main: ['claude-sonnet-5', 'gpt-5'] }`. Without
+   * one, names with commas between are a list: `claude-sonnet-5,gpt-5`.
+   */
+  lists?: Readonly<Record<string, readonly string[] | ({ readonly models: readonly string[] } & FallbackOptions)>>;
   /** USD per million tokens by any name that a model is found under: answers then have their cost. */
   prices?: PriceTable;
   /** Whoever takes every other name, whole, as a proxy for many providers does. */
@@ -42,6 +49,7 @@ const provider: Check = {
 const shape: Shape<ModelRegistryOptions> = {
   ...(Object.fromEntries(providerNames.map((name) => [name, object])) as Record<keyof ProviderOptions, Check>),
   providers: bag,
+  lists: bag,
   prices: object,
   fallback: provider,
 };
@@ -60,16 +68,30 @@ const shape: Shape<ModelRegistryOptions> = {
 export function modelRegistry(options: ModelRegistryOptions): ModelRegistry {
   checkOptions<ModelRegistryOptions>(options, 'modelRegistry: options', shape);
   for (const [prefix, config] of Object.entries(options.providers ?? {}))
-    checkIs(config, `modelRegistry: options.providers.${prefix}`, provider);
+    if (typeof config !== 'function') checkIs(config, `modelRegistry: options.providers.${prefix}`, provider);
+  const lists = new Map(Object.entries(options.lists ?? {}).map(([name, given]) => [name, listOf(name, given)]));
   const found = new Map<string, Model>();
+  const one = (name: string): Model | undefined => {
+    const choice = choose(name, options);
+    if (!choice) return undefined;
+    const { model, config } = choice;
+    if (typeof config === 'function') return config(model);
+    return makeModel(model, withPrices(config, options.prices, name, model));
+  };
+  /** A list is known if all of its models are: one that is never found out would be missed when it is needed. */
+  const several = (name: string, { models: names, ...how }: List): Model | undefined => {
+    const members = names.flatMap((each) => (lists.has(each) || each.includes(',') ? [] : (models(each) ?? [])));
+    return members.length < names.length ? undefined : fallbackModel(members, { name, ...how });
+  };
   const models = (name: string): Model | undefined => {
     checkIs(name, 'the name of a model', text);
     const known = found.get(name);
     if (known) return known;
-    const choice = choose(name, options);
-    if (!choice) return undefined;
-    const config = withPrices(choice.config, options.prices, name, choice.model);
-    const model = knownAs(name, makeModel(choice.model, config));
+    const list =
+      lists.get(name) ?? (name.includes(',') ? { models: name.split(',').map((each) => each.trim()) } : undefined);
+    const made = list ? several(name, list) : one(name);
+    if (!made) return undefined;
+    const model = knownAs(name, made);
     // Bounded: names may come from outside.
     if (found.size < 1000) found.set(name, model);
     return model;
@@ -89,7 +111,26 @@ export function findModel(name: string, options: ModelRegistryOptions): Model {
   return modelRegistry(options).findModel(name);
 }
 
-function choose(name: string, options: ModelRegistryOptions): { model: string; config: ProviderConfig } | undefined {
+type List = { readonly models: readonly string[] } & FallbackOptions;
+
+function listOf(name: string, given: readonly string[] | List): List {
+  const where = `modelRegistry: options.lists.${name}`;
+  const list: List = Array.isArray(given) ? { models: given as readonly string[] } : (given as List);
+  checkIs(list, where, object);
+  const { models, ...how } = list;
+  checkIs(models, `${where}.models`, someNames);
+  checkFallback(how, where);
+  return list;
+}
+
+const someNames: Check = {
+  needs: 'a list of at least one name',
+  fits: (value) => names.fits(value) && (value as string[]).length > 0,
+};
+
+type Source = ProviderConfig | ((name: string) => Model);
+
+function choose(name: string, options: ModelRegistryOptions): { model: string; config: Source } | undefined {
   const slash = name.indexOf('/');
   if (slash > 0) {
     const prefix = name.slice(0, slash);
@@ -128,8 +169,9 @@ function withPrices(
 }
 
 function setUp(options: ModelRegistryOptions): string {
-  const { providers = {}, fallback } = options;
+  const { providers = {}, lists = {}, fallback } = options;
   const known = [
+    ...Object.keys(lists),
     ...providerNames.flatMap((name) => (options[name] ? [PROVIDERS[name].shown] : [])),
     ...Object.keys(providers).map((prefix) => `${prefix}/…`),
     ...(fallback ? ['anything else'] : []),

@@ -32,6 +32,10 @@ export interface ModelResponse {
   errorMessage?: string;
   /** The same request may succeed later. */
   retryable?: boolean;
+  /** Milliseconds after which the provider asks to come back. */
+  retryAfterMs?: number;
+  /** Models that were asked before the one that this is of, and how each ended. `usage` holds what they told of theirs. */
+  tried?: readonly { readonly model: string; readonly errorCode: string }[];
   interrupted?: boolean;
   model?: string;
   /** The provider's own id of it, for telemetry. */

@@ -22,6 +22,7 @@ export type { AgentRunningTool, ResolvedTool, ToolMap, Toolset } from './tools.t
 export { agentOfTool, isHostRun, mayRepeat, notFound, resolveTool, toolMap, validateCall } from './tools.ts';
 export type { TurnLimits } from './turn-limits.ts';
 export {
+  budgetUsed,
   DEFAULT_MAX_ITERATIONS,
   DEFAULT_MAX_LLM_CALLS,
   exceeded,

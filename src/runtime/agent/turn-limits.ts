@@ -68,6 +68,19 @@ export function exceeded(
   return undefined;
 }
 
+/** The share of a turn's limits that is used, from 0: the largest of them. `given`: limits that its host counts. */
+export function budgetUsed({ turn, terms }: Fold, limits: TurnLimits): number {
+  if (!turn) return 0;
+  const { tokens, minutes, steps, usd = terms.get(turn.id)?.limits?.usd } = limits;
+  const share = (used: number, limit: number | undefined) => (limit === undefined || limit <= 0 ? 0 : used / limit);
+  return Math.max(
+    share(totalTokens(turn.usage), tokens),
+    share(turn.usage.cost?.usd ?? 0, usd),
+    share(turn.activeMs, minutes === undefined ? undefined : minutes * 60_000),
+    share(turn.llmCalls, steps),
+  );
+}
+
 /** Limits are no fatal errors: `continue` goes on with fresh counters. */
 export function limit(code: LimitCode, what: string, goOn = 'continue the session'): Failure {
   const message = `${what}; ${goOn} to proceed`;

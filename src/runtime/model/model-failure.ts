@@ -31,7 +31,7 @@ export function modelFailure(response: ModelResponse): Failure {
     message: response.errorMessage ?? `the model failed: ${response.errorCode}`,
     fatal: true,
     retryable: response.retryable ?? false,
-    details: { errorCode: response.errorCode },
+    details: { errorCode: response.errorCode, ...(response.tried ? { tried: response.tried } : {}) },
   };
 }
 

@@ -15,8 +15,16 @@ export interface Model {
    * Parts of provider-specific calls carry their own id in `_meta.provider.id`; ids given here are replaced. What the
    * model collects before it gives a frame is held to `answerLimits`; its frames are counted by whoever reads them.
    */
-  generate(
-    request: ModelRequest,
-    options: { stream: boolean; signal: AbortSignal; answerLimits?: AnswerLimits },
-  ): AsyncIterable<ModelResponse>;
+  generate(request: ModelRequest, options: GenerateOptions): AsyncIterable<ModelResponse>;
+}
+
+/** How a model is asked. */
+export interface GenerateOptions {
+  stream: boolean;
+  signal: AbortSignal;
+  answerLimits?: AnswerLimits;
+  /** False: a failure is told at once, since whoever asks has another model to ask. Default true. */
+  retry?: boolean;
+  /** The share of the turn's limits (tokens, USD, minutes, steps) that is used, from 0; the largest of them. */
+  budgetUsed?: number;
 }

@@ -2,7 +2,7 @@ import type { ContentPart } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { AnswerCounter } from '../../session/index.ts';
 import type { AgentContext } from '../agent/index.ts';
-import { modelOf, Operation, underSignal } from '../agent/index.ts';
+import { budgetUsed, modelOf, Operation, underSignal } from '../agent/index.ts';
 import type { Model, ModelResponse, RequestDraft } from '../model/index.ts';
 import { unknownEndOf } from '../model/index.ts';
 import { requestAttributes, responseAttributes } from './model-telemetry.ts';
@@ -96,8 +96,14 @@ export class ModelCall {
 
   /** Reads the model's frames to the last one, showing deltas on the way. */
   async #pump(signal: AbortSignal, end: (reason: unknown) => void): Promise<ModelResponse | undefined> {
-    const { answerLimits } = this.#context.invocation.engine;
-    const options = { stream: this.#streaming, signal, ...(answerLimits ? { answerLimits } : {}) };
+    const { engine, fold } = this.#context.invocation;
+    const { answerLimits, limits } = engine;
+    const options = {
+      stream: this.#streaming,
+      signal,
+      ...(answerLimits ? { answerLimits } : {}),
+      budgetUsed: budgetUsed(fold, limits),
+    };
     for await (const frame of this.#model.generate(this.#draft, options)) {
       if (signal.aborted) return undefined;
       try {

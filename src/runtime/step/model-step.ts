@@ -351,14 +351,18 @@ async function storeResponse(
 
 function optional(response: ModelResponse, answer: Answer): Partial<StoredEvent> {
   const { finishReason, usage, citationMetadata, groundingMetadata, customMetadata } = response;
-  const metadata = answer.replaces === undefined ? customMetadata : { ...customMetadata, replaces: answer.replaces };
+  const metadata = {
+    ...customMetadata,
+    ...(response.tried ? { tried: response.tried } : {}),
+    ...(answer.replaces === undefined ? {} : { replaces: answer.replaces }),
+  };
   const init: Partial<StoredEvent> = {};
   if (answer.model !== undefined) init.model = answer.model;
   if (finishReason !== undefined) init.finishReason = finishReason;
   if (usage) init.usage = copyJson(usage, 'usage');
   if (citationMetadata) init.citationMetadata = copyJson(citationMetadata, 'citationMetadata');
   if (groundingMetadata) init.groundingMetadata = copyJson(groundingMetadata, 'groundingMetadata');
-  if (metadata) init.customMetadata = copyJson(metadata, 'customMetadata');
+  if (Object.keys(metadata).length > 0) init.customMetadata = copyJson(metadata, 'customMetadata');
   return init;
 }
 

@@ -52,7 +52,7 @@ function isShort(name: unknown): name is string {
 
 /** What its answer adds. `firstAfterMs`: until something of a stream came. */
 export function responseAttributes(
-  { finishReason, usage = {}, model, responseId }: ModelResponse,
+  { finishReason, usage = {}, model, responseId, tried }: ModelResponse,
   firstAfterMs: number | undefined,
 ): Attributes {
   const counts = usageCounts.flatMap((name) => (usage[name] === undefined ? [] : [[USAGE_COUNTS[name], usage[name]]]));
@@ -60,6 +60,7 @@ export function responseAttributes(
     ...(finishReason === undefined ? {} : { 'gen_ai.response.finish_reasons': [finishReason] }),
     ...(!isShort(model) ? {} : { 'gen_ai.response.model': model }),
     ...(!isShort(responseId) ? {} : { 'gen_ai.response.id': responseId }),
+    ...(tried ? { 'coxswain.models.tried': tried.map((each) => `${each.model}: ${each.errorCode}`) } : {}),
     ...(firstAfterMs === undefined ? {} : { 'gen_ai.response.time_to_first_chunk': firstAfterMs / 1000 }),
     ...Object.fromEntries(counts),
   };

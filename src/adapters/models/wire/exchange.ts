@@ -1,12 +1,12 @@
-import type { AnswerLimits, ContentPart, PriceTable, Usage } from '../../../contracts/index.ts';
+import type { ContentPart, PriceTable, Usage } from '../../../contracts/index.ts';
 import { isCoxswainError, tokenCost } from '../../../contracts/index.ts';
 import { pause } from '../../../gate/index.ts';
-import type { ModelResponse } from '../../../runtime/index.ts';
+import type { GenerateOptions, ModelResponse } from '../../../runtime/index.ts';
 import { AnswerCounter, addUsage } from '../../../session/index.ts';
 import type { ModelFailure } from '../content/index.ts';
 import { modelFailureOf, ProviderFailure, redact, withDistinctIds } from '../content/index.ts';
 import type { ModelOptions } from './options.ts';
-import { delayBefore } from './retry.ts';
+import { delayBefore, retryAfter } from './retry.ts';
 import { Wire } from './wire.ts';
 
 /**
@@ -49,7 +49,7 @@ const DEFAULT_TIMEOUT_MS = 300_000;
  */
 export async function* exchange<Chunk, D extends Decoder<Chunk>>(
   { provider, model, options, namedEvents, decoder: newDecoder, open }: Exchange<Chunk, D>,
-  { stream, signal, answerLimits }: { stream: boolean; signal: AbortSignal; answerLimits?: AnswerLimits },
+  { stream, signal, answerLimits, retry: mayRetry = true }: GenerateOptions,
 ): AsyncGenerator<ModelResponse> {
   const retry = options.retry ?? {};
   /** By attempts that failed. */
@@ -95,9 +95,12 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
     } finally {
       wire.close();
     }
-    const delay = shown ? undefined : delayBefore(attempt, failure, wire.headers, retry);
+    const delay = shown || !mayRetry ? undefined : delayBefore(attempt, failure, wire.headers, retry);
     if (delay === undefined) {
-      yield priced(withUsage(errorFrame(provider, failure, options), spent), model, options.prices);
+      const asked = (wire.headers && retryAfter(wire.headers, retry.now ?? Date.now)) ?? failure.waitMs;
+      const frame = errorFrame(provider, failure, options);
+      const told = asked === undefined ? frame : { ...frame, retryAfterMs: asked };
+      yield priced(withUsage(told, spent), model, options.prices);
       return;
     }
     await (retry.sleep ?? pause)(delay, signal);
