@@ -285,14 +285,11 @@ function customs(event: StoredEvent, bodies: Body[]): void {
     const data = { from: event.author, to: transferToAgent, requestId: response.id };
     bodies.push({ type: 'custom', kind: 'agent_transfer', data });
   }
-  const tried = event.customMetadata?.tried;
-  if (tried !== undefined)
-    bodies.push({ type: 'custom', kind: 'model_fallback', data: { ...defined({ model: event.model }), tried } });
   const metadata = event.customMetadata && ownMetadata(event.customMetadata);
   if (metadata) bodies.push({ type: 'custom', kind: 'metadata', data: metadata });
 }
 
-const internalMetadata = new Set(['replaces', 'role', 'settledBy', 'step', 'tried', 'value']);
+const internalMetadata = new Set(['replaces', 'role', 'settledBy', 'step', 'value']);
 
 function ownMetadata(metadata: Record<string, unknown>): Record<string, unknown> | undefined {
   const entries = Object.entries(metadata).filter(([key]) => !internalMetadata.has(key));

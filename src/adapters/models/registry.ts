@@ -2,7 +2,7 @@ import type { PriceTable } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Model } from '../../runtime/index.ts';
 import type { Check, Shape } from '../../session/index.ts';
-import { bag, checkIs, checkOptions, names, object, text } from '../../session/index.ts';
+import { bag, checkIs, checkOptions, guarded, names, object, text } from '../../session/index.ts';
 import type { FallbackOptions } from './fallback/index.ts';
 import { checkFallback, fallbackModel } from './fallback/index.ts';
 import type { ProviderConfig, ProviderOptions } from './provider-kinds.ts';
@@ -75,7 +75,7 @@ export function modelRegistry(options: ModelRegistryOptions): ModelRegistry {
     const choice = choose(name, options);
     if (!choice) return undefined;
     const { model, config } = choice;
-    if (typeof config === 'function') return config(model);
+    if (typeof config === 'function') return guarded(`modelRegistry: the provider of ${name}`, () => config(model));
     return makeModel(model, withPrices(config, options.prices, name, model));
   };
   /** A list is known if all of its models are: one that is never found out would be missed when it is needed. */

@@ -15,11 +15,11 @@ export interface Model {
    * Parts of provider-specific calls carry their own id in `_meta.provider.id`; ids given here are replaced. What the
    * model collects before it gives a frame is held to `answerLimits`; its frames are counted by whoever reads them.
    */
-  generate(request: ModelRequest, options: GenerateOptions): AsyncIterable<ModelResponse>;
+  generate(request: ModelRequest, options: ModelCallOptions): AsyncIterable<ModelResponse>;
 }
 
 /** How a model is asked. */
-export interface GenerateOptions {
+export interface ModelCallOptions {
   stream: boolean;
   signal: AbortSignal;
   answerLimits?: AnswerLimits;
@@ -27,4 +27,6 @@ export interface GenerateOptions {
   retry?: boolean;
   /** The share of the turn's limits (tokens, USD, minutes, steps) that is used, from 0; the largest of them. */
   budgetUsed?: number;
+  /** A person is asked in this turn, or was: it may be long until the next request. */
+  pauses?: boolean;
 }

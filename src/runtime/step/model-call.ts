@@ -3,10 +3,17 @@ import { CoxswainError } from '../../contracts/index.ts';
 import { AnswerCounter } from '../../session/index.ts';
 import type { AgentContext } from '../agent/index.ts';
 import { budgetUsed, modelOf, Operation, underSignal } from '../agent/index.ts';
+import type { Fold } from '../log/index.ts';
 import type { Model, ModelResponse, RequestDraft } from '../model/index.ts';
 import { unknownEndOf } from '../model/index.ts';
 import { requestAttributes, responseAttributes } from './model-telemetry.ts';
 import type { ModelUser } from './model-user.ts';
+
+/** Whether a call of the newest turn, or one that is open, waits for a person or did. */
+function asksPeople({ calls }: Fold): boolean {
+  for (const { asks, hostAnswers } of calls.values()) if (asks.length > 0 || hostAnswers.length > 0) return true;
+  return false;
+}
 
 /** What went wrong: thrown, or told by the model. */
 export interface ModelFault {
@@ -103,6 +110,7 @@ export class ModelCall {
       signal,
       ...(answerLimits ? { answerLimits } : {}),
       budgetUsed: budgetUsed(fold, limits),
+      pauses: asksPeople(fold),
     };
     for await (const frame of this.#model.generate(this.#draft, options)) {
       if (signal.aborted) return undefined;

@@ -28,10 +28,6 @@ const anthropicSdk: ModelUnderTest = {
       createAnthropic({ apiKey, baseURL: `${url}/v1`, ...fetchOf(more) })('claude-sonnet-4-5'),
       ours(more, 'ai-anthropic'),
     ),
-  read(body) {
-    const system = list(body.system).map(({ text }) => text);
-    return anthropic.read({ ...body, system: system.join('') });
-  },
 };
 
 const googleSdk: ModelUnderTest = {

@@ -207,7 +207,7 @@ describe('requests', () => {
     await using fake = await FakeProvider.start(() => ({
       body: bodyOf(start(), ...text(0, 'ok'), ...end('end_turn')),
     }));
-    const m = anthropicModel('claude', { apiKey: 'sk-0123456789', baseUrl: fake.url });
+    const m = anthropicModel('claude', { apiKey: 'sk-0123456789', baseUrl: fake.url, cache: 'none' });
     const failed: ContentPart = {
       type: 'function_response',
       id: 'b/1',

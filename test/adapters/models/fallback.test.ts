@@ -3,7 +3,7 @@ import type { ModelOptions } from '../../../src/adapters/models/index.ts';
 import { fallbackModel, modelRegistry } from '../../../src/adapters/models/index.ts';
 import type { AgentEvent } from '../../../src/contracts/index.ts';
 import { createHost, LlmAgent, run } from '../../../src/index.ts';
-import type { GenerateOptions, Model, ModelResponse } from '../../../src/runtime/index.ts';
+import type { ModelCallOptions, Model, ModelResponse } from '../../../src/runtime/index.ts';
 import { ScriptedModel } from '../../../src/testing/index.ts';
 import { ask, request } from './kit.ts';
 import { anthropic, openaiChat } from './providers.ts';
@@ -277,7 +277,7 @@ describe('a rival after a time of silence', () => {
   });
 });
 
-const isTold = (event: AgentEvent) => event.type === 'custom' && event.kind === 'model_fallback';
+const isTold = (event: AgentEvent) => event.type === 'custom' && event.kind === 'metadata';
 
 describe('in a session', () => {
   const asks = (name: string) => anthropic.answer({ thought: 'Plan.', calls: [{ id: 'c1', name, args: {} }] }).stream;
@@ -294,11 +294,11 @@ describe('in a session', () => {
     const result = await run(session, 'go', { onEvent: (event) => events.push(event) });
     expect(result).toMatchObject({ reason: 'completed', text: 'from the second' });
     expect(ran).toBe(1);
-    const told = { model: 'gpt-test-1', tried: [{ model: 'claude-test', errorCode: 'http_529' }] };
-    expect(events.filter(isTold)).toMatchObject([{ kind: 'model_fallback', data: told }]);
+    const told = { tried: [{ model: 'claude-test', errorCode: 'http_529' }] };
+    expect(events.filter(isTold)).toMatchObject([{ kind: 'metadata', data: told }]);
     const stored: AgentEvent[] = [];
     for await (const event of session.events({})) if (isTold(event)) stored.push(event);
-    expect(stored).toMatchObject([{ kind: 'model_fallback', data: told }]);
+    expect(stored).toMatchObject([{ kind: 'metadata', data: told }]);
     expect(openaiChat.read(at.other.requests[0]?.body ?? {}).turns.flatMap((turn) => turn.results)).toHaveLength(1);
     expect(JSON.stringify(at.other.requests[0]?.body)).not.toContain('Plan.');
     at.clock.at += 60_000;
@@ -343,7 +343,7 @@ describe('in a session', () => {
     ]);
     const model: Model = {
       name: 'm',
-      generate(asked, options: GenerateOptions) {
+      generate(asked, options: ModelCallOptions) {
         shares.push(options.budgetUsed);
         return script.generate(asked, options);
       },

@@ -4,12 +4,15 @@ import type { Model } from '../../../runtime/index.ts';
 import type { Shape } from '../../../session/index.ts';
 import { checkIs, checkOptions, having, oneOf } from '../../../session/index.ts';
 import { declareTools } from '../../schema/index.ts';
+import type { CacheLife } from '../content/index.ts';
+import { CACHE_LIVES, cacheMark } from '../content/index.ts';
 import type { ModelOptions, Wire } from '../wire/index.ts';
 import { checkRetry, exchange, modelShape } from '../wire/index.ts';
+import { markPrompt } from './cache-marks.ts';
 import type { AiSdkChunk } from './decode.ts';
 import { AiSdkDecoder } from './decode.ts';
 import { callOptions, withBegun } from './encode.ts';
-import { failureOf, isUnsupported } from './failure.ts';
+import { isUnsupported, sdkFailureOf } from './failure.ts';
 import { fileForm } from './files.ts';
 
 /** A language model of the AI SDK, as far as it is looked at: what `openai('gpt-5')` of `@ai-sdk/openai` returns, say. */
@@ -30,6 +33,8 @@ export interface AiSdkOptions extends Pick<ModelOptions, 'timeoutMs' | 'retry' |
    * gives one. Default `fail`.
    */
   unmarkedEnd?: 'fail' | 'accept';
+  /** As that of `anthropicModel`, for Claude behind Anthropic's own API or Vertex. Default `auto`. */
+  cache?: CacheLife;
 }
 
 const shape: Shape<AiSdkOptions> = {
@@ -39,6 +44,7 @@ const shape: Shape<AiSdkOptions> = {
   prices: modelShape.prices,
   config: modelShape.config,
   unmarkedEnd: oneOf('fail', 'accept'),
+  cache: oneOf(...CACHE_LIVES),
 };
 const languageModel = {
   needs: 'a language model of the AI SDK, as the function of one of its providers returns it',
@@ -46,6 +52,9 @@ const languageModel = {
 };
 /** Of AI SDK 5, 6 and 7. */
 const versions: readonly string[] = ['v2', 'v3', 'v4'];
+
+/** Providers that keep what is marked. */
+const marksCache = /anthropic/;
 
 /** Providers that take a picture inside a tool's result; to another it goes beside. */
 const nesting = /^(google|anthropic|vertex)|\.responses$/;
@@ -82,6 +91,8 @@ export function aiSdkModel(model: LanguageModel, options: AiSdkOptions = {}): Mo
     generate(request, call) {
       if (request.model !== '' && request.model !== modelId) throw otherModel(modelId, request.model);
       const tools = declareTools(request.tools, 'ai-sdk');
+      const facts = { hasTools: tools.tools.length > 0, pauses: call.pauses ?? false };
+      const mark = marksCache.test(vendor) ? cacheMark(options.cache ?? 'auto', facts) : undefined;
       const nests = version === 'v4' && nesting.test(vendor);
       const settings = { provider, config: options.config, files: fileForm(version), nests };
       return exchange<AiSdkChunk, AiSdkDecoder>(
@@ -95,13 +106,14 @@ export function aiSdkModel(model: LanguageModel, options: AiSdkOptions = {}): Mo
             const urls = await asked.supportedUrls;
             for (let level = 0; ; level++) {
               const params = callOptions({ ...request, model: modelId }, tools, { ...settings, urls, level });
+              if (mark) markPrompt(params, mark);
               withBegun(params, decoder.parts, tools, settings);
               try {
                 return await answerOf(asked, { ...params, abortSignal: wire.signal }, wire);
               } catch (thrown) {
                 // What this provider does not take is said by the model only: without it the session goes on.
                 if (level < 2 && isUnsupported(thrown) && !wire.signal.aborted) continue;
-                wire.fail(failureOf(thrown));
+                wire.fail(sdkFailureOf(thrown));
                 throw thrown;
               }
             }
@@ -142,13 +154,13 @@ async function* chunksOf(
       const { done, value } = await wire.wait(reader.read());
       if (done) return;
       if (value.type === 'error') {
-        wire.fail(failureOf(value.error));
+        wire.fail(sdkFailureOf(value.error));
         return;
       }
       yield value;
     }
   } catch (thrown) {
-    wire.fail(failureOf(thrown));
+    wire.fail(sdkFailureOf(thrown));
     throw thrown;
   } finally {
     // The answer is over, one way or another: how its source takes that changes nothing.

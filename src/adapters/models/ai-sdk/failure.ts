@@ -22,7 +22,7 @@ const ours: Readonly<Record<string, string>> = {
 const passing = /overload|rate.?limit|unavailable|capacity|time.?out|internal|try again/i;
 
 /** What a model of the AI SDK threw, or gave as an error in its stream. */
-export function failureOf(thrown: unknown): ModelFailure & { headers?: HeadersLike } {
+export function sdkFailureOf(thrown: unknown): ModelFailure & { headers?: HeadersLike } {
   if (typeof thrown === 'string') return { code: 'request_error', message: thrown, retryable: passing.test(thrown) };
   const { name, statusCode, responseBody, responseHeaders, data, cause } = fieldsOf(thrown);
   const own = typeof name === 'string' ? ours[name] : undefined;

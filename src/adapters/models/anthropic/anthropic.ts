@@ -2,8 +2,10 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type { MessageCreateParamsNonStreaming } from '@anthropic-ai/sdk/resources/messages';
 import type { Model } from '../../../runtime/index.ts';
 import type { Shape } from '../../../session/index.ts';
-import { amount } from '../../../session/index.ts';
+import { amount, oneOf } from '../../../session/index.ts';
 import { declareTools } from '../../schema/index.ts';
+import type { CacheLife } from '../content/index.ts';
+import { CACHE_LIVES } from '../content/index.ts';
 import type { ModelOptions, Wire } from '../wire/index.ts';
 import { checkModel, exchange, modelShape, notInstalled, providerName, toldOf } from '../wire/index.ts';
 import type { AnthropicChunk } from './decode.ts';
@@ -13,12 +15,17 @@ import { assistantBlocks, messagesBody } from './encode.ts';
 export interface AnthropicOptions extends ModelOptions {
   /** Tokens of output where a request sets no `maxOutputTokens`. Default 8,192. */
   maxTokens?: number;
+  /**
+   * How long the provider keeps the beginning of a request, which the next one repeats: `5m`, `1h` (its writes cost more), `none`, or
+   * `auto`: five minutes where there are tools, an hour in a turn in which a person is asked. Default `auto`.
+   */
+  cache?: CacheLife;
 }
 
 const OWN_URL = 'https://api.anthropic.com';
 const ownHosts = /(^|\.)anthropic\.com$/;
 
-const shape: Shape<AnthropicOptions> = { ...modelShape, maxTokens: amount };
+const shape: Shape<AnthropicOptions> = { ...modelShape, maxTokens: amount, cache: oneOf(...CACHE_LIVES) };
 
 /**
  * A Claude model behind the Messages API.
@@ -36,13 +43,13 @@ export function anthropicModel(name: string, options: AnthropicOptions = {}): Mo
   checkModel(name, options, 'anthropicModel', shape);
   const provider = providerName('anthropic', options, ownHosts);
   const clientFor = clients(options);
-  const settings = { provider, maxTokens: options.maxTokens ?? 8192, config: options.config };
+  const settings = { provider, maxTokens: options.maxTokens ?? 8192, cache: options.cache ?? 'auto', config: options.config };
   return {
     name,
     ...toldOf('anthropic', OWN_URL, options),
     generate(request, call) {
       const tools = declareTools(request.tools, 'anthropic');
-      const body = messagesBody({ ...request, model: request.model || name }, tools, settings, call.stream);
+      const body = messagesBody({ ...request, model: request.model || name }, tools, settings, call);
       return exchange<AnthropicChunk, AnthropicDecoder>(
         {
           provider,

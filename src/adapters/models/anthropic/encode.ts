@@ -8,8 +8,10 @@ import type { ContentPart, FunctionResponsePart, MediaPart } from '../../../cont
 import type { ModelRequest } from '../../../runtime/index.ts';
 import type { Declarations } from '../../schema/index.ts';
 import { toAnthropicOutput } from '../../schema/index.ts';
+import type { CacheLife } from '../content/index.ts';
 import {
   CallIds,
+  cacheMark,
   decodeText,
   isOpaquePart,
   mediaNote,
@@ -22,11 +24,13 @@ import {
   turnsOf,
   withRest,
 } from '../content/index.ts';
+import { markCache } from './cache-marks.ts';
 
 export interface AnthropicSettings {
   provider: string;
   /** Tokens; the API has no default. */
   maxTokens: number;
+  cache: CacheLife;
   config?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -43,7 +47,7 @@ export function messagesBody(
   request: ModelRequest,
   tools: Declarations,
   settings: AnthropicSettings,
-  stream: boolean,
+  { stream, pauses = false }: { stream: boolean; pauses?: boolean },
 ): Record<string, unknown> & { messages: MessageParam[] } {
   const { common, rest } = splitConfig(settings.config, request.config);
   const messages = messagesOf(request, tools, settings.provider);
@@ -69,6 +73,8 @@ export function messagesBody(
   if (stream) body.stream = true;
   withRest(body, rest);
   if (mustNotThink(body.thinking, messages)) delete body.thinking;
+  const mark = cacheMark(settings.cache, { hasTools: tools.tools.length > 0, pauses });
+  if (mark) markCache(body, mark);
   return body;
 }
 

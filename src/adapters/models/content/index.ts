@@ -1,4 +1,6 @@
 /** What all providers share in requests and answers. */
+export type { CacheLife, CacheMark } from './cache-life.ts';
+export { CACHE_LIVES, cacheMark } from './cache-life.ts';
 export { parseArgs } from './call-args.ts';
 export type { CommonConfig, ToolChoice } from './config.ts';
 export { renamed, splitConfig, withRest } from './config.ts';

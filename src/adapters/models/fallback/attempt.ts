@@ -1,5 +1,5 @@
 import { isCoxswainError, messageOf } from '../../../contracts/index.ts';
-import type { GenerateOptions, Model, ModelRequest, ModelResponse } from '../../../runtime/index.ts';
+import type { ModelCallOptions, Model, ModelRequest, ModelResponse } from '../../../runtime/index.ts';
 import { modelFailureOf, redact } from '../content/index.ts';
 
 /** What a model said first, or what it threw that no other model would mend. */
@@ -14,7 +14,7 @@ export class Attempt {
   readonly #controller = new AbortController();
   readonly #parent: AbortSignal;
 
-  constructor(model: Model, request: ModelRequest, options: GenerateOptions) {
+  constructor(model: Model, request: ModelRequest, options: ModelCallOptions) {
     this.model = model;
     this.#parent = options.signal;
     const signal = AbortSignal.any([options.signal, this.#controller.signal]);
@@ -51,6 +51,6 @@ export class Attempt {
 }
 
 /** A model that throws where it is asked throws as one that throws later. */
-async function* framesOf(model: Model, request: ModelRequest, options: GenerateOptions): AsyncGenerator<ModelResponse> {
+async function* framesOf(model: Model, request: ModelRequest, options: ModelCallOptions): AsyncGenerator<ModelResponse> {
   yield* model.generate(request, options);
 }

@@ -1,13 +1,13 @@
 import type { Usage } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
-import type { GenerateOptions, Model, ModelRequest, ModelResponse } from '../../../runtime/index.ts';
+import type { ModelCallOptions, Model, ModelRequest, ModelResponse } from '../../../runtime/index.ts';
 import type { Check, Shape } from '../../../session/index.ts';
 import { addUsage, amount, badInput, checkIs, checkOptions, fn, having, list, name } from '../../../session/index.ts';
 import type { First } from './attempt.ts';
 import { Attempt } from './attempt.ts';
 import { isWell, rest, restsUntil } from './health.ts';
 import type { FallbackReason } from './reasons.ts';
-import { FALLBACK_REASONS, reasonOf } from './reasons.ts';
+import { FALLBACK_REASONS, fallbackReasonOf } from './reasons.ts';
 
 export interface FallbackOptions {
   /**
@@ -98,7 +98,7 @@ function memberOf(listed: Listed, at: number): Member {
 function orderOf(
   members: readonly Member[],
   request: ModelRequest,
-  { budgetUsed = 0 }: GenerateOptions,
+  { budgetUsed = 0 }: ModelCallOptions,
   whole: string,
   { choose, now = Date.now }: FallbackOptions,
 ): Model[] {
@@ -121,7 +121,7 @@ function orderOf(
 async function* answer(
   order: Model[],
   request: ModelRequest,
-  call: GenerateOptions,
+  call: ModelCallOptions,
   options: FallbackOptions,
 ): AsyncGenerator<ModelResponse> {
   const {
@@ -138,7 +138,7 @@ async function* answer(
     if (next) running.add(new Attempt(next, request, order.length > 0 ? { ...call, retry: false } : call));
   };
   const noteRest = (model: Model, frame: ModelResponse) => {
-    const reason = reasonOf(frame);
+    const reason = fallbackReasonOf(frame);
     if (reason !== undefined && reason !== 'refusal') rest(model, now(), frame.retryAfterMs, coolDownMs);
   };
   /** Of an attempt that failed: what it has cost, and that it rests. */
@@ -161,7 +161,7 @@ async function* answer(
       let { frame } = first;
       if (!frame.partial && isLost(frame, on)) {
         running.delete(from);
-        const helps = frame.errorCode === undefined || on.includes(reasonOf(frame) ?? ('' as never));
+        const helps = frame.errorCode === undefined || on.includes(fallbackReasonOf(frame) ?? ('' as never));
         if (running.size > 0 || (helps && order.length > 0)) {
           failed(from.model, frame);
           from.leave();
@@ -193,7 +193,7 @@ async function* answer(
 
 /** Whether another model is to answer instead. */
 function isLost(frame: ModelResponse, on: readonly FallbackReason[]): boolean {
-  return frame.errorCode !== undefined || (reasonOf(frame) === 'refusal' && on.includes('refusal'));
+  return frame.errorCode !== undefined || (fallbackReasonOf(frame) === 'refusal' && on.includes('refusal'));
 }
 
 /** The first that says something; undefined where nobody has in that time. */

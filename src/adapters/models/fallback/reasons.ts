@@ -22,7 +22,7 @@ const codes: readonly (readonly [RegExp, FallbackReason])[] = [
 ];
 
 /** Why a last frame is no answer to go on with; undefined where it is one, or where no other model would help. */
-export function reasonOf({ errorCode, retryable, finishReason }: ModelResponse): FallbackReason | undefined {
+export function fallbackReasonOf({ errorCode, retryable, finishReason }: ModelResponse): FallbackReason | undefined {
   if (errorCode !== undefined) {
     const known = codes.find(([code]) => code.test(errorCode));
     return known?.[1] ?? (retryable ? 'error' : undefined);

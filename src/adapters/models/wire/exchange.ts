@@ -1,7 +1,7 @@
 import type { ContentPart, PriceTable, Usage } from '../../../contracts/index.ts';
 import { isCoxswainError, tokenCost } from '../../../contracts/index.ts';
 import { pause } from '../../../gate/index.ts';
-import type { GenerateOptions, ModelResponse } from '../../../runtime/index.ts';
+import type { ModelCallOptions, ModelResponse } from '../../../runtime/index.ts';
 import { AnswerCounter, addUsage } from '../../../session/index.ts';
 import type { ModelFailure } from '../content/index.ts';
 import { modelFailureOf, ProviderFailure, redact, withDistinctIds } from '../content/index.ts';
@@ -49,7 +49,7 @@ const DEFAULT_TIMEOUT_MS = 300_000;
  */
 export async function* exchange<Chunk, D extends Decoder<Chunk>>(
   { provider, model, options, namedEvents, decoder: newDecoder, open }: Exchange<Chunk, D>,
-  { stream, signal, answerLimits, retry: mayRetry = true }: GenerateOptions,
+  { stream, signal, answerLimits, retry: mayRetry = true }: ModelCallOptions,
 ): AsyncGenerator<ModelResponse> {
   const retry = options.retry ?? {};
   /** By attempts that failed. */
