@@ -398,7 +398,16 @@ export const rooms: readonly Room[] = [
     'requests of plain HTTP and event streams for it',
     'contracts/schemas contracts base session/ui session/resume session gate host host/connection',
   ),
-  room('host/websocket', 'sockets for it', 'contracts base session gate host/terms host host/connection host/http'),
+  room(
+    'host/inspector',
+    "the inspector's page on a server: its files, and how a browser signs in",
+    'contracts host/connection',
+  ),
+  room(
+    'host/websocket',
+    'sockets for it',
+    'contracts base session gate host/terms host host/connection host/http host/inspector',
+  ),
   room('embed', 'a host over agents of the runtime, in one program', 'contracts session runtime adapters/adk host'),
   room('cli/terminal', 'the terminal: keys, colours, signals, exit codes', 'contracts'),
   room('cli/editing', 'the line that a person edits, and its history', 'cli/terminal'),

@@ -7,6 +7,11 @@ export interface AgentServer {
   readonly http: Server;
   /** The token that lets a client in; absent where `authenticate` was given. */
   readonly token: string | undefined;
+  /**
+   * A code that signs one page of the inspector in as whoever `token` is, once, within ten minutes; the code before is void.
+   * Undefined without `token` or `ui`.
+   */
+  signInCode(): string | undefined;
   /** Connections and event streams. */
   readonly connections: number;
   /**

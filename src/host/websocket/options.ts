@@ -5,13 +5,20 @@ import type { Authenticate, Authorize, ServerLimits } from '../connection/index.
 export interface ServeOptions {
   /**
    * An HTTP server of yours: sockets are taken at `basePath` + `/v1`, everything else stays yours, and so do its address
-   * and its end. `port`, `host`, `routes` and `http: true` are for a server that is made here.
+   * and its end. `port`, `host`, `routes`, `ui` and `http: true` are for a server that is made here.
    */
   server?: Server;
   /** Path below which the server's own paths are, e.g. `/agents`. Default none. */
   basePath?: string;
   /** Plain HTTP and event streams beside the sockets, on the same port: `docs/http.md`. Default false. */
   http?: boolean | { cors?: boolean | { credentials: boolean } };
+  /**
+   * The inspector, a page below `/ui/`: what waits for an answer, and sessions; `docs/howto/inspector.md`. Who opens it signs in with a
+   * token that `authenticate` knows, unless that knows the browser already. `key`: 32 bytes that the page's cookies
+   * are encrypted with; without it a restart signs everybody out. `files`: folder of the page's files, where a bundler
+   * has left them behind. Default false.
+   */
+  ui?: boolean | { key?: Uint8Array; files?: string };
   /** Default 0: any free one. */
   port?: number;
   /** Default `127.0.0.1`. Anything that is not loopback needs `authenticate`. */

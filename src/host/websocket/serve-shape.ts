@@ -1,4 +1,4 @@
-import type { Shape } from '../../session/index.ts';
+import type { Check, Shape } from '../../session/index.ts';
 import {
   anything,
   badInput,
@@ -33,6 +33,10 @@ const common: Shape<ServeOptions> = {
     needs: 'true, false or { cors }',
     fits: (value) => flag.fits(value) || object.fits(value),
   },
+  ui: {
+    needs: 'true, false or { key, files }',
+    fits: (value) => flag.fits(value) || object.fits(value),
+  },
   port: number,
   host: name,
   authenticate: fn,
@@ -50,6 +54,10 @@ const common: Shape<ServeOptions> = {
   figures: fn,
   log: fn,
   warn: fn,
+};
+const uiKey: Check = {
+  needs: '32 bytes',
+  fits: (value) => value instanceof Uint8Array && value.length === 32,
 };
 const ceiling: Shape<ServerOptions> = { permissionMode, models: names, clientTools: flag, config: flag };
 const executor: Shape<ExecutorOptions> = {
@@ -80,7 +88,10 @@ export function checkServeExecutor(given: ExecutorOptions, options: ServeOptions
 function checkOthers({ principal, server, basePath, http, ...rest }: ServeOptions, where: string): void {
   if (basePath !== undefined) checkBasePath(basePath, `${where}.basePath`);
   if (typeof http === 'object') checkOptions<typeof http>(http, `${where}.http`, { cors: anything });
-  const own = (['port', 'host', 'routes'] as const).filter((member) => rest[member] !== undefined);
+  if (typeof rest.ui === 'object') {
+    checkOptions<typeof rest.ui>(rest.ui, `${where}.ui`, { files: text, key: uiKey });
+  }
+  const own = (['port', 'host', 'routes', 'ui'] as const).filter((member) => rest[member] !== undefined);
   if (server && own.length > 0) {
     throw badInput(`${where} has server and ${own.join(', ')}; those are for a server that is made here`);
   }

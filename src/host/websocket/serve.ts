@@ -57,8 +57,9 @@ async function listen(served: Served, options: ServeOptions): Promise<AgentServe
     const message = `a server on ${bind} needs authenticate; without it only loopback is served`;
     throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
   }
-  const [{ WebSocketServer }] = await Promise.all([loadWs(), loadProtocol()]);
-  const server = new SocketServer(served, options, WebSocketServer);
+  const page = options.ui ? import('../inspector/index.ts') : undefined;
+  const [{ WebSocketServer }, inspector] = await Promise.all([loadWs(), page, loadProtocol()]);
+  const server = new SocketServer(served, options, WebSocketServer, inspector?.Inspector);
   if (!options.server) await server.listen(options.port ?? 0, bind);
   return server;
 }

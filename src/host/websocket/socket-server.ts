@@ -10,6 +10,7 @@ import { inTime } from '../../session/index.ts';
 import type { Served, ServerLimits } from '../connection/index.ts';
 import { Connection, Gatekeeper, Hub, LOOPBACK_NAMES, serverLimits } from '../connection/index.ts';
 import { HttpFront } from '../http/index.ts';
+import type { Inspector } from '../inspector/index.ts';
 import type { AgentServer } from './agent-server.ts';
 import { answerNode } from './node-http.ts';
 import type { ServeOptions } from './options.ts';
@@ -32,6 +33,7 @@ export class SocketServer implements AgentServer {
   readonly #gate: Gatekeeper;
   readonly #path: string;
   readonly #front: HttpFront | undefined;
+  readonly #inspector: Inspector | undefined;
   readonly #readiness: Readiness;
   readonly #sockets: WebSocketServer;
   readonly #connections = new Set<Connection>();
@@ -42,7 +44,12 @@ export class SocketServer implements AgentServer {
   #uninitialised = 0;
   #closing: Promise<void> | undefined;
 
-  constructor(served: Served, options: ServeOptions, Sockets: typeof WebSocketServer) {
+  constructor(
+    served: Served,
+    options: ServeOptions,
+    Sockets: typeof WebSocketServer,
+    Page: typeof Inspector | undefined,
+  ) {
     this.#options = options;
     this.#limits = serverLimits(options.limits);
     this.#warn = warnWith(options.warn);
@@ -51,7 +58,11 @@ export class SocketServer implements AgentServer {
     this.#hub = new Hub(served, { limits: this.#limits, warn: this.#warn });
     this.#readiness = new Readiness(() => served.ready(), this.#warn);
     const { allowedHosts = options.server ? undefined : namesOf(options.host), basePath = '' } = options;
-    this.#gate = new Gatekeeper({ ...options, allowedHosts, token: this.token, warn: this.#warn });
+    const ui = typeof options.ui === 'object' ? options.ui : {};
+    this.#inspector =
+      Page && new Page({ ...ui, path: `${basePath}/ui`, ownToken: this.token, log: (entry) => this.#log(entry) });
+    const pages = this.#inspector;
+    this.#gate = new Gatekeeper({ ...options, allowedHosts, token: this.token, pages, warn: this.#warn });
     this.#path = basePath + PROTOCOL_PATH;
     this.#front = this.#frontOf(basePath);
     this.#sockets = new Sockets({
@@ -112,6 +123,10 @@ export class SocketServer implements AgentServer {
   get url(): string {
     const { address, family, port } = this.#listening;
     return `ws://${family === 'IPv6' ? `[${address}]` : address}:${port}${this.#path}`;
+  }
+
+  signInCode(): string | undefined {
+    return this.token === undefined ? undefined : this.#inspector?.signInCode();
   }
 
   get connections(): number {
@@ -269,6 +284,7 @@ export class SocketServer implements AgentServer {
     const routes = this.#options.routes ?? {};
     if (Object.hasOwn(routes, path)) return routes[path]?.(request, response);
     if (path === this.#path) return this.#explain(request, response);
+    if (this.#inspector?.owns(path)) return this.#inspector.answer(request, response, path, this.#gate);
     if (this.#front?.owns(path)) return this.#overHttp(this.#front, request, response);
     return plainText(response, 404, 'Not Found\n');
   }

@@ -35,6 +35,8 @@ export interface GatekeeperOptions {
   allowedOrigins?: readonly string[] | undefined;
   /** Names that the server is called by, without port; absent: any. */
   allowedHosts?: readonly string[] | undefined;
+  /** Pages of the server's own: the token that the cookie of such a page stands for. */
+  pages?: { tokenOf(head: RequestHead): string | undefined } | undefined;
   warn(message: string): void;
 }
 
@@ -61,13 +63,24 @@ export class Gatekeeper {
   /** Why a request may not come in at all: a name or a page that this server does not know. */
   stranger({ headers: { host, origin } }: RequestHead): string | undefined {
     if (this.#hosts && !this.#hosts.has(lower((host ?? '').replace(/:\d+$/, '')))) return 'Host is not allowed';
-    if (origin !== undefined && !this.knowsOrigin(origin)) return 'Origin is not allowed';
-    return undefined;
+    if (origin === undefined || this.knowsOrigin(origin)) return undefined;
+    return this.#options.pages && isAt(origin, host) ? undefined : 'Origin is not allowed';
+  }
+
+  /**
+   * The server's own page asks, and says so: a cookie comes with what pages of other ports and subdomains send, too. A browser
+   * says where a request comes from by `Origin`, or by `Sec-Fetch-Site` where it sends none.
+   */
+  isOwnPage({ headers: { host, origin, 'sec-fetch-site': site } }: RequestHead): boolean {
+    if (origin === undefined) return site === 'same-origin';
+    return isAt(origin, host) || this.knowsOrigin(origin);
   }
 
   /** @throws CoxswainError `UNAVAILABLE / E_INTERNAL` where the authenticator breaks */
-  async identify({ headers, remoteAddress }: RequestHead, token: string | undefined): Promise<Identity | undefined> {
-    const { authenticate, token: own } = this.#options;
+  async identify(head: RequestHead, shown: string | undefined): Promise<Identity | undefined> {
+    const { headers, remoteAddress } = head;
+    const { authenticate, token: own, pages } = this.#options;
+    const token = shown ?? (pages && this.isOwnPage(head) ? pages.tokenOf(head) : undefined);
     if (!authenticate) {
       const known = token !== undefined && own !== undefined && isSame(token, own);
       return known ? { principal: this.#options.principal ?? { id: 'local' } } : undefined;
@@ -114,6 +127,11 @@ function whereOf(error: unknown): string {
 /** In the same time, whatever differs. */
 function isSame(a: string, b: string): boolean {
   return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
+}
+
+/** A page of the same name and port; a proxy may have ended its encryption. */
+function isAt(origin: string, host: string | undefined): boolean {
+  return host !== undefined && /^https?:\/\/([^/]+)$/i.exec(lower(origin))?.[1] === lower(host);
 }
 
 const lower = (text: string) => text.toLowerCase();
