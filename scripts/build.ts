@@ -3,6 +3,7 @@ import { join, sep } from 'node:path';
 import type { OutputChunk, Plugin } from 'rolldown';
 import { rolldown } from 'rolldown';
 import { ZodFirstPartyTypeKind } from 'zod/v3';
+import { buildInspector } from './build-inspector.ts';
 
 /**
  * Makes `dist` of `src`: one file for each entry of package.json, and chunks for what entries share, so that there is
@@ -74,6 +75,7 @@ const parts = [
 ] as const;
 
 rmSync(dist, { recursive: true, force: true });
+const pageModules = await buildInspector(join(dist, 'inspector'));
 const bundle = await rolldown({
   cwd: root,
   input,
@@ -114,7 +116,7 @@ for (const { fileName } of output.filter((item) => item.fileName.endsWith('.map'
 }
 
 const chunks = output.filter((item): item is OutputChunk => item.type === 'chunk');
-writeFileSync(join(dist, 'LICENSES.txt'), licenses(chunks.flatMap(({ moduleIds }) => moduleIds)));
+writeFileSync(join(dist, 'LICENSES.txt'), licenses([...chunks.flatMap(({ moduleIds }) => moduleIds), ...pageModules]));
 
 /** The terms of what was taken in, as they ask for. */
 function licenses(modules: readonly string[]): string {

@@ -16,6 +16,7 @@ export const sections: readonly Section[] = [
     pages: [
       'docs/howto/tools.md',
       'docs/howto/approvals.md',
+      'docs/howto/inspector.md',
       'docs/howto/policy-recipes.md',
       'docs/howto/hooks.md',
       'docs/howto/web-app.md',

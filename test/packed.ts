@@ -17,7 +17,7 @@ import { alone } from './installed.ts';
 
 const root = join(import.meta.dirname, '..');
 /** What the build is made of. */
-const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.ts'];
+const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.ts', 'scripts/build-inspector.ts'];
 /** Modules that processes of tests run, by their names in the package that these have: agent modules and scripts. */
 const modules = {
   puppet: 'test/cli/agents/puppet.ts',
@@ -59,7 +59,7 @@ export function project(dependencies: Readonly<Record<string, string>> = {}): { 
 
 /** The package as it is published. */
 function packed(): string {
-  return made('packed', ['src', 'examples'], (folder) => {
+  return made('packed', ['src', 'inspector', 'examples'], (folder) => {
     const dist = join(folder, 'dist');
     node(join(root, 'scripts/build.ts'), dist);
     node(join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'tsconfig.build.json'), '--outDir', dist);
@@ -73,7 +73,7 @@ function packed(): string {
  */
 export function built(name: 'cli.js' | `${keyof typeof modules}.js`): string {
   const theirs = [...new Set(Object.values(modules).map((file) => dirname(file)))];
-  const folder = made('built', ['src', 'examples', ...theirs], (making) => {
+  const folder = made('built', ['src', 'inspector', 'examples', ...theirs], (making) => {
     const further = Object.entries(modules).map(([as, file]) => `${as}=${join(root, file)}`);
     node(join(root, 'scripts/build.ts'), join(making, 'dist'), ...further);
   });

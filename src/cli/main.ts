@@ -40,6 +40,7 @@ function helpFor(args: readonly string[]): string {
     mcp: [],
     acp: [],
     serve: [],
+    dev: [],
     conformance: [],
   };
   if (!(first in known)) return 'coxswain --help';

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { PACKAGE_VERSION } from '../contracts/index.ts';
 import { addAuditCommands, addPolicyCommands } from './audit-program.ts';
 import type { AcpFlags } from './commands/acp.ts';
@@ -35,6 +35,7 @@ export function buildProgram(interrupts: Interrupts): { program: Command; result
   addMcp(program, interrupts, result);
   addAcp(program, interrupts, result);
   addServe(program, interrupts, result);
+  addDev(program, interrupts, result);
   addStore(program, result);
   addConformance(program, interrupts, result);
   program.addHelpText(
@@ -197,6 +198,8 @@ function addServe(program: Command, interrupts: Interrupts, result: { code: numb
     .option('--allow-origin <origin...>', 'pages that may connect')
     .option('--allow-host <name...>', 'names that the server is called by')
     .option('--http', 'serve plain HTTP and event streams too, on the same port')
+    .option('--ui', 'serve the inspector: a page on the same port for approvals and sessions')
+    .addOption(new Option('--open-once <file>').hideHelp())
     .option('--mcp <port>', 'serve MCP clients too, over HTTP on this port; 0: any free one', port)
     .option('--recover', 'resume what a crash has cut off')
     .option('--dispatcher <url>', 'share turns with other nodes: postgres://…, or postgres for the database of --store')
@@ -216,5 +219,19 @@ Examples:
     .action(async (module: string, flags: ServeFlags) => {
       const { serveCommand } = await import('./commands/serve.ts');
       result.code = await serveCommand(module, flags, PACKAGE_VERSION, interrupts);
+    });
+}
+
+function addDev(program: Command, interrupts: Interrupts, result: { code: number }): void {
+  program
+    .command('dev')
+    .description('serve an agent with the inspector, open it, and start again when a file of the agent changes')
+    .argument('<module>', 'file that exports the agent, see docs/cli.md')
+    .argument('[flags...]', 'those of serve')
+    .allowUnknownOption()
+    .addHelpText('after', '\nExample:\n  $ coxswain dev agent.ts')
+    .action(async (module: string, flags: string[]) => {
+      const { devCommand } = await import('./commands/dev.ts');
+      result.code = await devCommand(module, flags, interrupts.start().signal);
     });
 }

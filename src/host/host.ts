@@ -136,6 +136,7 @@ class Host implements AgentHost, Holder {
         const place = { agent: rootAgent, userId, sessionId: root };
         if (expiresAt !== undefined) void this.#background.lookAt(place, new Date(expiresAt));
       },
+      answered: ({ userId }, callId) => this.approvals.changed(userId, callId),
       forget: (name, { userId, root, ephemeral, caller }) => {
         this.#open.delete(name);
         if (ephemeral && !caller) void this.#passing.forget({ app: options.app, userId, sessionId: root });

@@ -35,6 +35,7 @@ export function frameOf({
     runTimeQuestions: new RunTimeQuestions(),
     warn: () => {},
     announce: (...said) => void told.push(['announce', ...said]),
+    answered: (...said) => void told.push(['answered', ...said]),
     forget: (...said) => void told.push(['forget', ...said]),
     openSubagent: async (...said) => {
       told.push(['open', ...said]);

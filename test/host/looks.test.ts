@@ -325,13 +325,16 @@ describe('questions that other processes ask', () => {
         return open;
       },
     });
-    const out = new ApprovalLookout(made.host, everyMs, ({ agent, userId, request }) =>
-      told.push([agent, userId, request.sessionId, request.requestId].join(' ')),
-    );
+    const over: string[] = [];
+    const out = new ApprovalLookout(made.host, everyMs, {
+      asked: ({ agent, userId, request }) => told.push([agent, userId, request.sessionId, request.requestId].join(' ')),
+      over: (userId, callId) => over.push(`${userId} ${callId}`),
+    });
     return {
       ...made,
       out,
       told,
+      over,
       see: async (now: WaitingSession[] | 'away') => {
         isAway = now === 'away';
         if (now !== 'away') open = now;

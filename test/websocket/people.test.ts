@@ -62,6 +62,62 @@ describe('people who hold no session', () => {
     await questions.return?.();
   });
 
+  test('WS-72 whoever was shown a question is told that it was answered, by whom and what came of it; nobody else knows of it', async () => {
+    const { host, runs } = shop();
+    const server = await serving(host);
+    const [anna, bert, carl, eve] = [
+      await client(server, 'anna'),
+      await client(server, 'bert:boss'),
+      await client(server, 'carl:boss'),
+      await client(server, 'eve'),
+    ];
+    const session = await anna.open('bot', { sessionId: 's', create: true });
+    await all(session.stream('pay'));
+    const shown = carl.approvals.watch();
+    const changes = carl.approvals.changes();
+    const change = changes.next();
+    const { agent, userId, request } = (await shown.next()).value ?? {};
+    const { requestId = '', sessionId = '' } = request ?? {};
+    const place = { agent: agent ?? '', userId: userId ?? '', sessionId };
+    // While it is open: with the tool, and for the requester with why it is not theirs.
+    expect(await carl.approvals.outcome(requestId, place)).toMatchObject({
+      isOpen: true,
+      request: { requestId, args: { amount: 30 } },
+      tool: { name: 'pay' },
+    });
+    expect(await anna.approvals.outcome(requestId, place)).toMatchObject({
+      isOpen: true,
+      whyNot: 'the requester may not approve',
+    });
+    expect(await anna.approvals.list()).toEqual([]);
+    expect(await anna.approvals.list({ own: true })).toMatchObject([
+      { request: { requestId }, whyNot: 'the requester may not approve' },
+    ]);
+    expect(await eve.approvals.list({ own: true })).toEqual([]);
+    const unknown = { code: 'E_UNKNOWN_REQUEST' };
+    await expect(eve.approvals.outcome(requestId, place)).rejects.toMatchObject(unknown);
+    await bert.approvals.decide(requestId, { kind: 'approve', reason: 'it is right' }, place);
+    expect((await change).value).toEqual({ requestId, ...place });
+    await host.idle();
+    const came = {
+      isOpen: false,
+      call: {
+        answers: [{ requestId, action: 'accept', by: 'bert' }],
+        decisions: [{ outcome: 'approved', by: 'user:bert' }],
+        outcome: 'completed',
+      },
+    };
+    for (const who of [carl, bert, anna]) {
+      await expect.poll(() => who.approvals.outcome(requestId, place)).toMatchObject(came);
+    }
+    expect(runs).toEqual([{ amount: 30 }]);
+    await expect(eve.approvals.outcome(requestId, place)).rejects.toMatchObject(unknown);
+    const elsewhere = { ...place, sessionId: 'other' };
+    await expect(carl.approvals.outcome(requestId, elsewhere)).rejects.toMatchObject(unknown);
+    await shown.return?.();
+    await changes.return?.();
+  });
+
   test('NEW-R1 somebody who comes later is shown what is open already, once, and what is asked after that', async () => {
     const pay = notingTool('pay');
     const { host } = hostOf(bot([{ calls: [['pay', {}]] }, 'paid', { calls: [['pay', {}]] }, 'paid again']), {

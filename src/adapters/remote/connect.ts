@@ -10,7 +10,7 @@ import type {
 import { copyJson, isCoxswainError } from '../../contracts/index.ts';
 import { assertEndpoint } from './endpoint.ts';
 import { Link } from './link.ts';
-import type { ReportedApproval } from './linked-approvals.ts';
+import type { QuestionPlace, ReportedApproval } from './linked-approvals.ts';
 import { LinkedApprovals } from './linked-approvals.ts';
 import { LinkedSession } from './linked-session.ts';
 import type { ConnectOptions, LinkState, RemoteOpenOptions } from './options.ts';
@@ -134,6 +134,10 @@ class Client implements RemoteHost {
   #notice(method: string, params: Record<string, unknown>): void {
     if (method === 'approvals/open') {
       this.approvals.see(params.approval as ReportedApproval);
+      return;
+    }
+    if (method === 'approvals/changed') {
+      this.approvals.changed(params.question as QuestionPlace);
       return;
     }
     this.#sessions.get(String(params.sessionId))?.notice(method, params);

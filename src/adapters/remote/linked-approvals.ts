@@ -8,19 +8,22 @@ import { remoteInput } from './remote-shape.ts';
 /** As a server says it: with as much of the request as its executor does. */
 export type ReportedApproval = Omit<RemoteApproval, 'request'> & { request: ReportedRequest };
 
+export type QuestionPlace = { requestId: string; sessionId: string; userId: string; agent: string };
+
 /** Over the connection of a client. */
 export class LinkedApprovals implements RemoteApprovals {
   readonly #link: Link;
   readonly #watchers = new Map<(open: RemoteApproval) => void, (error?: CoxswainError) => void>();
+  readonly #changeWatchers = new Map<(question: QuestionPlace) => void, (error?: CoxswainError) => void>();
 
   constructor(link: Link) {
     this.#link = link;
   }
 
-  async list(filter: { sessionId?: string } = {}): Promise<RemoteApproval[]> {
+  async list(filter: { sessionId?: string; own?: boolean } = {}): Promise<RemoteApproval[]> {
     remoteInput.filter(filter);
-    const { sessionId } = filter;
-    const asked = sessionId === undefined ? {} : { sessionId };
+    const { sessionId, own } = filter;
+    const asked = { ...(sessionId === undefined ? {} : { sessionId }), ...(own ? { own } : {}) };
     const { approvals } = await this.#link.request<{ approvals: ReportedApproval[] }>('approvals/list', asked);
     return approvals.map(openOf);
   }
@@ -56,6 +59,27 @@ export class LinkedApprovals implements RemoteApprovals {
     );
   }
 
+  changes(): AsyncIterableIterator<QuestionPlace> {
+    const { promise: over, resolve, reject } = Promise.withResolvers<void>();
+    over.catch(() => {});
+    const end = (error?: CoxswainError) => (error === undefined ? resolve() : reject(error));
+    return new StreamQueue<QuestionPlace>(
+      async (out) => {
+        const see = (question: QuestionPlace) => out.push(question);
+        this.#changeWatchers.set(see, end);
+        await over.finally(() => this.#changeWatchers.delete(see));
+      },
+      async () => end(),
+    );
+  }
+
+  async outcome(requestId: string, place: Omit<QuestionPlace, 'requestId'>): ReturnType<RemoteApprovals['outcome']> {
+    checkRequestId(requestId);
+    remoteInput.place(place);
+    const { sessionId, userId, agent } = place;
+    return this.#link.request('approvals/outcome', { requestId, sessionId, userId, agent });
+  }
+
   async decide(
     requestId: string,
     answer: RequestAnswer,
@@ -72,6 +96,10 @@ export class LinkedApprovals implements RemoteApprovals {
     for (const watcher of this.#watchers.keys()) watcher(open);
   }
 
+  changed(question: QuestionPlace): void {
+    for (const watcher of this.#changeWatchers.keys()) watcher(question);
+  }
+
   async resume(): Promise<void> {
     if (this.#watchers.size === 0) return;
     await this.#link.now('approvals/watch', {});
@@ -81,7 +109,7 @@ export class LinkedApprovals implements RemoteApprovals {
 
   /** There will be no connection any more. */
   end(error?: CoxswainError): void {
-    for (const end of this.#watchers.values()) end(error);
+    for (const end of [...this.#watchers.values(), ...this.#changeWatchers.values()]) end(error);
   }
 }
 

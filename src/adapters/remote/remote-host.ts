@@ -9,7 +9,9 @@ import type {
   SessionProvider,
   SessionStanding,
   Settlement,
+  ToolDescriptor,
 } from '../../contracts/index.ts';
+import type { AuditEntry } from '../../session/index.ts';
 import type { LinkState, RemoteOpenOptions } from './options.ts';
 
 /** A server, as its client sees it. */
@@ -48,17 +50,35 @@ export interface RemoteApproval {
   request: OpenRequest;
   /** Policy denies the call since: no answer lets it run, and each stores that. */
   denied?: { by: 'policy'; reason?: string; ruleId?: string };
+  /** It was too large for a message: parts of what a yes is bound to are not here. */
+  cut?: true;
+  /** Of one that waits for others: why this principal may not answer it. */
+  whyNot?: string;
 }
 
 /** Questions of a server's sessions that this principal may decide on. */
 export interface RemoteApprovals {
-  /** What waits for this principal, oldest first. */
-  list(filter?: { sessionId?: string }): Promise<RemoteApproval[]>;
+  /** What waits for this principal, oldest first. `own`: what waits for others in the principal's own sessions. */
+  list(filter?: { sessionId?: string; own?: boolean }): Promise<RemoteApproval[]>;
   /**
    * What waits for this principal, then questions as they come; after a lost connection, those that are open come again.
    * Leaving informs the server, too. Ends where this side closes the connection.
    */
   watch(): AsyncIterableIterator<RemoteApproval>;
+  /**
+   * Questions that were told to this principal and have changed: each time one is answered or its call is over. Over the connection that
+   * `watch()` keeps; it ends with it.
+   */
+  changes(): AsyncIterableIterator<{ requestId: string; sessionId: string; userId: string; agent: string }>;
+  /**
+   * What came of a question so far: answers, decision and result as far as this principal may see them, and the tool as the server
+   * knows it; while it is open the question, and why this principal may not answer it.
+   * @throws CoxswainError `FAILED_PRECONDITION / E_UNKNOWN_REQUEST` for one that they may not know of, too
+   */
+  outcome(
+    requestId: string,
+    place: { sessionId: string; userId: string; agent: string },
+  ): Promise<{ isOpen: boolean; request?: OpenRequest; whyNot?: string; call?: AuditEntry; tool?: ToolDescriptor }>;
   /**
    * Answers one question; the run continues, whether or not anybody watches. `place` says which, where several sessions ask one of this
    * id.

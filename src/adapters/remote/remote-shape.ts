@@ -56,8 +56,8 @@ export const remoteInput = {
   agent: (agent: string | undefined): void => {
     if (agent !== undefined) checkIs(agent, 'sessions: agent', text);
   },
-  filter: (filter: { sessionId?: string }): void =>
-    checkOptions<typeof filter>(filter, 'approvals.list: filter', { sessionId: text }),
+  filter: (filter: { sessionId?: string; own?: boolean }): void =>
+    checkOptions<typeof filter>(filter, 'approvals.list: filter', { sessionId: text, own: flag }),
   place: (place: { sessionId?: string; userId?: string; agent?: string }): void =>
     checkOptions<typeof place & { by?: unknown }>(place, 'approvals.decide: place', {
       sessionId: text,

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Principal } from '../../contracts/index.ts';
@@ -32,6 +32,10 @@ export interface ServeFlags extends HostFlags {
   mcp?: number;
   /** Plain HTTP and event streams beside the sockets. */
   http?: true;
+  /** The inspector's page. */
+  ui?: true;
+  /** Opens the page, unless this file is there; it is made. */
+  openOnce?: string;
 }
 
 /** Milliseconds that a server waits for longer than runs have to leave it. */
@@ -78,6 +82,7 @@ export async function serveCommand(
       ...(flags.allowHost ? { allowedHosts: flags.allowHost } : {}),
       ...(flags.http ? { http: true } : {}),
       figures: () => figuresOf(turns),
+      ...(flags.ui ? { ui: { key: pageKey() } } : {}),
       log,
       warn: (message, error) => work.warn(message, error),
     } satisfies ServeOptions & Parameters<typeof serve>[1]);
@@ -86,8 +91,9 @@ export async function serveCommand(
       flags.mcp === undefined ? undefined : await overMcp(path, flags, flags.mcp, version, work, server, people);
     // What starts this command waits for this line. The token itself is in no output.
     process.stdout.write(
-      `${JSON.stringify({ event: 'listening', url: server.url, ...(flags.http ? { http: server.url.replace(/^ws/, 'http') } : {}), ...(mcp ? { mcp: mcp.url } : {}), ...(tokenFile === undefined ? {} : { tokenFile }) })}\n`,
+      `${JSON.stringify({ event: 'listening', url: server.url, ...(flags.http ? { http: server.url.replace(/^ws/, 'http') } : {}), ...(flags.ui ? { ui: pageOf(server) } : {}), ...(mcp ? { mcp: mcp.url } : {}), ...(tokenFile === undefined ? {} : { tokenFile }) })}\n`,
     );
+    if (flags.ui) await tellPage(server, screen, flags.openOnce);
     if (flags.recover) log({ event: 'recovering', sessions: (await work.host.recover()).sessions.length });
     turns = nodes.dispatcher && (await work.host.work({ concurrency: flags.turns }));
     if (turns) log({ event: 'working', turns: flags.turns });
@@ -152,6 +158,33 @@ function keepToken(server: AgentServer): string | undefined {
   rmSync(file, { force: true });
   writeFileSync(file, server.token, { mode: 0o600, flag: 'wx' });
   return file;
+}
+
+const pageOf = ({ url }: AgentServer) => url.replace(/^ws/, 'http').replace(/\/v1$/, '/ui/');
+
+/** The code is for whoever reads the terminal: a log gets none. */
+async function tellPage(server: AgentServer, screen: Screen, openOnceFile: string | undefined): Promise<void> {
+  const page = pageOf(server);
+  if (openOnceFile !== undefined) {
+    const { openOnce } = await import('./dev.ts');
+    if (openOnce(openOnceFile, page, server.signInCode())) screen.line(`The inspector is opened in your browser: ${page}`);
+    return;
+  }
+  const code = process.stderr.isTTY ? server.signInCode() : undefined;
+  if (code !== undefined) screen.line(`Open ${page} and sign in with ${code} (once, within ten minutes).`);
+}
+
+/** The key of the page's cookies, for whoever may read the files of this user: whoever has signed in stays so over a restart. */
+function pageKey(): Uint8Array {
+  const file = join(dataFolder(), 'ui.key');
+  try {
+    writeFileSync(file, randomBytes(32), { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  const key = readFileSync(file);
+  if (key.length !== 32) throw usageError(`${file} is no key of 32 bytes: remove it, and a new one is made`);
+  return key;
 }
 
 const digest = (token: string) => createHash('sha256').update(token).digest('hex');

@@ -114,8 +114,9 @@ export const rpcParams = {
   }),
   'session/ack': z.looseObject({ ...session, epoch: z.string().max(256), offset: z.number().int().min(0) }),
   'session/takeControl': z.looseObject(session),
-  'approvals/list': z.looseObject({ sessionId: id.optional() }),
+  'approvals/list': z.looseObject({ sessionId: id.optional(), own: z.boolean().optional() }),
   'approvals/watch': z.looseObject({ sessionId: id.optional(), stop: z.boolean().optional() }),
+  'approvals/outcome': z.looseObject({ requestId: z.string().min(1), sessionId: id, userId: id, agent: id }),
   'approvals/decide': z.looseObject({
     requestId: z.string().min(1),
     answer: requestAnswer,

@@ -12,6 +12,7 @@ export class ApprovalLookout {
   readonly #host: ApprovalHost;
   readonly #everyMs: number;
   readonly #tell: (open: OpenApproval) => void;
+  readonly #over: (userId: string, callId: string) => void;
   readonly #looks = new ToldOnce();
   #watchers = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -20,10 +21,15 @@ export class ApprovalLookout {
   /** Questions that have been told, and their calls. */
   readonly #told = new Map<string, string>();
 
-  constructor(host: ApprovalHost, everyMs: number, tell: (open: OpenApproval) => void) {
+  constructor(
+    host: ApprovalHost,
+    everyMs: number,
+    { asked, over }: { asked(open: OpenApproval): void; over(userId: string, callId: string): void },
+  ) {
     this.#host = host;
     this.#everyMs = Math.min(everyMs, MAX_TIMER_MS);
-    this.#tell = tell;
+    this.#tell = asked;
+    this.#over = over;
   }
 
   /** Somebody watches, until the returned function is called. Resolves once what is new can be told from what is not. */
@@ -75,6 +81,11 @@ export class ApprovalLookout {
       }
     }
     this.#calls = calls;
+    for (const call of before ?? []) {
+      if (calls.has(call)) continue;
+      const [userId, , callId] = JSON.parse(call) as [string, string, string];
+      this.#over(userId, callId);
+    }
     const ids = new Set(open.flatMap((one) => one.calls ?? []));
     for (const [question, callId] of this.#told) if (!ids.has(callId)) this.#told.delete(question);
     for (const { agent, userId, sessionId } of changed.values()) {

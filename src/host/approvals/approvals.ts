@@ -1,4 +1,5 @@
-import type { Principal, RequestAnswer, Settlement } from '../../contracts/index.ts';
+import type { OpenRequest, Principal, RequestAnswer, Settlement, ToolDescriptor } from '../../contracts/index.ts';
+import type { AuditEntry } from '../../session/index.ts';
 import type { ApprovalFilter, ApprovalPlace, OpenApproval } from './open-sessions.ts';
 
 /** Open questions across sessions and processes. */
@@ -14,6 +15,23 @@ export interface Approvals {
   find(requestId: string, place?: ApprovalPlace): Promise<OpenApproval[]>;
   /** Questions from now on: at once where this process asks them, a little later where another one over the store does. */
   watch(filter?: ApprovalFilter): AsyncIterableIterator<OpenApproval>;
+  /**
+   * Questions that this host has shown, each time one is answered or its call is over: at once where that happens in this process, a
+   * little later elsewhere. `outcome` says what came of it.
+   */
+  changes(filter?: ApprovalFilter): AsyncIterableIterator<Required<ApprovalPlace> & { requestId: string }>;
+  /**
+   * What came of a question so far: the answers to its call, the decision, and the result, as far as policy lets this person see
+   * them; the tool as the host knows it; while it is open the question, and why this person may not answer it. For whoever may answer
+   * it, has answered it, asked for the call, or owns the session. Undefined: there is none that they may know of.
+   */
+  outcome(
+    requestId: string,
+    asking: { by: Principal; agent: string; userId: string; sessionId: string },
+  ): Promise<
+    | { isOpen: boolean; request?: OpenRequest; whyNot?: string; call?: AuditEntry; tool?: ToolDescriptor }
+    | undefined
+  >;
   /**
    * Answers one question. Once it is durable the run continues, whether or not anybody watches it.
    * @throws CoxswainError `FAILED_PRECONDITION / E_UNKNOWN_REQUEST | E_REQUEST_CLOSED`, `PERMISSION_DENIED /

@@ -12,6 +12,7 @@ import { approversOf, notApprover, putAs, whyNotOpen } from '../../gate/index.ts
 import type { Shape } from '../../session/index.ts';
 import {
   anything,
+  auditOf,
   checkAnswer,
   checkOptions,
   checkPrincipal,
@@ -29,6 +30,8 @@ import { held } from '../terms/index.ts';
 import { ApprovalLookout } from './approval-lookout.ts';
 import { approvalCursor, byAge, isBefore, order, startOf, wasShown } from './approval-pages.ts';
 import type { Approvals } from './approvals.ts';
+import type { KnownQuestion } from './known-questions.ts';
+import { KnownQuestions } from './known-questions.ts';
 import { leftOut, lookInto, placesOf, wasDeleted, withoutSubagents } from './open-places.ts';
 import type {
   ApprovalFilter,
@@ -46,22 +49,27 @@ const AT_ONCE = 8;
 export class HostApprovals implements Approvals, Holder {
   readonly #host: ApprovalHost;
   readonly #watchers = new Set<(open: OpenApproval) => void>();
+  readonly #changeWatchers = new Set<(question: KnownQuestion) => void>();
+  readonly #known = new KnownQuestions();
   readonly #lookout: ApprovalLookout;
 
   constructor(host: ApprovalHost, pollMs = 2000) {
     this.#host = host;
-    this.#lookout = new ApprovalLookout(host, pollMs, (open) => this.#tell(open));
+    this.#lookout = new ApprovalLookout(host, pollMs, {
+      asked: (open) => this.#tell(open),
+      over: (userId, callId) => this.changed(userId, callId),
+    });
   }
 
   [held](): Record<string, number> {
-    return { watchers: this.#watchers.size };
+    return { watchers: this.#watchers.size + this.#changeWatchers.size };
   }
 
   async list(filter: ApprovalFilter = {}): Promise<OpenApproval[]> {
     checkFilter(filter);
-    const { sessionId, limit = Number.POSITIVE_INFINITY } = filter;
+    const { sessionId, userId, limit = Number.POSITIVE_INFINITY } = filter;
     const after = startOf(filter.after);
-    const open = await this.#host.openSessions();
+    const open = await this.#host.openSessions(userId === undefined ? {} : { userId });
     const places = (await withoutSubagents(this.#host, open))
       .filter((place) => (sessionId ?? place.sessionId) === place.sessionId && !(after && isBefore(place, after)))
       .sort(byAge);
@@ -100,10 +108,12 @@ export class HostApprovals implements Approvals, Holder {
       if ((await session.pending()).some(isUnasked)) await settleExpired(session);
       return askedIn(session);
     });
-    return (asked ?? [])
+    const open = (asked ?? [])
       .filter(({ request: { kind, agentPath } }) => kind !== 'tool' && agentPath[0] === agent) // A session of another agent has another root.
       .sort((a, b) => byTime(a.request, b.request))
       .map((one) => ({ agent, userId, ...one, cursor: approvalCursor(place, one.request) }));
+    for (const one of open) this.#known.note(one);
+    return open;
   }
 
   async get(requestId: string, place: ApprovalPlace = {}): Promise<OpenApproval | undefined> {
@@ -125,23 +135,84 @@ export class HostApprovals implements Approvals, Holder {
 
   watch(filter: ApprovalFilter = {}): AsyncIterableIterator<OpenApproval> {
     checkFilter(filter);
+    return this.#following<OpenApproval, OpenApproval>(this.#watchers, (open, push) => {
+      if (matches(open, filter)) push(open);
+    });
+  }
+
+  changes(filter: ApprovalFilter = {}): AsyncIterableIterator<Required<ApprovalPlace> & { requestId: string }> {
+    checkFilter(filter);
+    return this.#following<KnownQuestion, Required<ApprovalPlace> & { requestId: string }>(
+      this.#changeWatchers,
+      (question, push) => {
+        const { agent, userId, sessionId, requestId } = question;
+        if (matchesKnown(question, filter)) push({ agent, userId, sessionId, requestId });
+      },
+    );
+  }
+
+  /** What is told of from now on, until its reader leaves. */
+  #following<T, Out>(
+    watchers: Set<(told: T) => void>,
+    see: (told: T, push: (out: Out) => void) => void,
+  ): AsyncIterableIterator<Out> {
     let stop = () => {};
     const over = new Promise<void>((resolve) => {
       stop = resolve;
     });
-    return new StreamQueue<OpenApproval>(
+    return new StreamQueue<Out>(
       async (out) => {
-        const see = (open: OpenApproval) => {
-          if (matches(open, filter)) out.push(open);
-        };
-        this.#watchers.add(see);
+        const watcher = (told: T) => see(told, (one) => out.push(one));
+        watchers.add(watcher);
         const leave = await this.#lookout.begin();
         await over;
-        this.#watchers.delete(see);
+        watchers.delete(watcher);
         leave();
       },
       async () => stop(),
     );
+  }
+
+  /** A question about a call was answered, or the call is over. */
+  changed(userId: string, callId: string): void {
+    if (this.#changeWatchers.size === 0) return;
+    for (const question of this.#known.ofCall(userId, callId)) {
+      for (const watcher of this.#changeWatchers) watcher(question);
+    }
+  }
+
+  async outcome(
+    requestId: string,
+    asking: { by: Principal; agent: string; userId: string; sessionId: string },
+  ): ReturnType<Approvals['outcome']> {
+    checkRequestId(requestId);
+    checkOptions<typeof asking>(asking, 'approvals.outcome: the second argument', { ...placeShape, by: anything });
+    const { by, agent, userId, sessionId } = asking;
+    checkPrincipal(by, 'by');
+    const place = { agent, userId, sessionId };
+    const [open] = await this.find(requestId, place);
+    const known = this.#known.find(userId, sessionId, requestId);
+    const found = await lookInto(this.#host, place, async (session) => {
+      const audits = await auditOf(session.history(), { viewer: by });
+      const call = audits.find(({ callId }) => callId === callIdOf(requestId));
+      const name = call?.tool ?? open?.request.name;
+      return { call, tool: name === undefined ? undefined : session.frame.toolOf({ name })?.descriptor };
+    });
+    const call = found?.call;
+    const isTheirs =
+      userId === by.id ||
+      (open?.request.approval?.requestedBy ?? open?.request.requestedBy)?.id === by.id ||
+      (known !== undefined && whyNotOpen(known, by) === undefined) ||
+      call?.answers.some((answer) => answer.requestId === requestId && answer.by === by.id) === true;
+    if (!isTheirs || (!open && !call)) return undefined;
+    const whyNot = open && whyNotOpen(open, by);
+    return {
+      isOpen: open !== undefined,
+      ...(open ? { request: open.request } : {}),
+      ...(whyNot === undefined ? {} : { whyNot }),
+      ...(call ? { call } : {}),
+      ...(found?.tool ? { tool: found.tool } : {}),
+    };
   }
 
   async decide(
@@ -211,6 +282,7 @@ export class HostApprovals implements Approvals, Holder {
   }
 
   #tell(open: OpenApproval): void {
+    this.#known.note(open);
     for (const watcher of this.#watchers) watcher(open);
   }
 
@@ -259,6 +331,7 @@ function checkFilter(filter: ApprovalFilter): void {
   checkOptions<ApprovalFilter>(filter, 'approvals: filter', {
     approver: object,
     sessionId: text,
+    userId: text,
     limit: number,
     after: text,
   });
@@ -313,8 +386,14 @@ export function onlyOne<T>(found: readonly T[], requestId: string): T | undefine
   throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message, { details: { requestId } });
 }
 
+function matchesKnown(question: KnownQuestion, filter: ApprovalFilter): boolean {
+  const { approver, sessionId = question.sessionId, userId = question.userId } = filter;
+  if (question.userId !== userId || question.sessionId !== sessionId) return false;
+  return !approver || whyNotOpen(question, approver) === undefined;
+}
+
 function matches(open: OpenApproval, filter: ApprovalFilter): boolean {
-  const { approver, sessionId } = filter;
-  if (sessionId !== undefined && open.request.sessionId !== sessionId) return false;
+  const { approver, sessionId, userId = open.userId } = filter;
+  if (open.userId !== userId || (sessionId !== undefined && open.request.sessionId !== sessionId)) return false;
   return !approver || whyNotOpen(open, approver) === undefined;
 }

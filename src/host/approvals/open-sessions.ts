@@ -20,6 +20,8 @@ export interface ApprovalFilter {
   /** Only what this person may decide: where policy names nobody, the owner of the session and whoever asked. */
   approver?: Principal;
   sessionId?: string;
+  /** Only in sessions of this user. */
+  userId?: string;
 }
 
 /** Where a question is asked: its id is unique in its session, not beyond. */

@@ -14,7 +14,7 @@ import type {
   ToolResult,
   TurnTerms,
 } from '../../contracts/index.ts';
-import { asksNobody } from '../../contracts/index.ts';
+import { asksNobody, callIdOf } from '../../contracts/index.ts';
 import type { CapOptions } from '../../gate/index.ts';
 import { boundedResult, excludedBy, frozenPrincipal, nameOfPrincipal } from '../../gate/index.ts';
 import type { LazyMap } from '../../session/index.ts';
@@ -68,6 +68,8 @@ export interface FrameHost {
   readonly runTimeQuestions: RunTimeQuestions;
   readonly warn: (message: string, error?: unknown) => void;
   announce(place: SessionOwnership, question: ReportedRequest): void;
+  /** Something about a call was answered. */
+  answered(place: SessionOwnership, callId: string): void;
   /** A session's last handle was closed. */
   forget(name: string, place: SessionOwnership): void;
   openSubagent(
@@ -284,6 +286,10 @@ export class HostedFrame implements JudgeOptions {
   /** A question is open. */
   announce(question: ReportedRequest): void {
     this.#host.announce(this.#place, question);
+  }
+
+  answered(requestId: string): void {
+    this.#host.answered(this.#place, callIdOf(requestId));
   }
 
   /** The handle of this session that runs it, in this host. */

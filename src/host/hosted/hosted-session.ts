@@ -134,6 +134,7 @@ export class HostedSession implements Session, ControlledSession, Ruling {
     await assertCallers(this);
     const settlement = await answerHostedRequest(this, requestId, answer);
     this.frame.wakeAll();
+    this.frame.answered(requestId);
     return settlement;
   }
 
@@ -322,6 +323,7 @@ export class HostedSession implements Session, ControlledSession, Ruling {
     try {
       await run.hold.take(run.holdOptions(inputs));
       await run.open(await takeAnswers(this, inputs));
+      for (const input of inputs) if ('requestId' in input) this.frame.answered(input.requestId);
       try {
         end = await shownEnd(run, await run.toEnd());
       } catch (error) {

@@ -68,7 +68,8 @@ export function takesEvents({ headers }: Request): boolean {
 export function noticeLines(method: string, params: object): string {
   const [name = ''] = method.split('/');
   const [value] = Object.values(params);
-  return `event: ${name === 'approvals' ? 'approval' : name}\ndata: ${JSON.stringify(value)}\n\n`;
+  const event = method === 'approvals/changed' ? 'approval_changed' : name === 'approvals' ? 'approval' : name;
+  return `event: ${event}\ndata: ${JSON.stringify(value)}\n\n`;
 }
 
 /** Calls `end` when credentials expire; the returned function calls it off. */

@@ -86,6 +86,8 @@ export class Inspector {
   /** Who the page is of. */
   async #session(head: RequestHead, response: ServerResponse, gate: Gatekeeper): Promise<void> {
     const found = await who(gate, head, undefined);
+    // Not signed in yet is no fault: a browser would write one into its console.
+    if ('error' in found && found.status === 401) return end(response, 200, {});
     if ('error' in found) return end(response, found.status, { error: found.error });
     return end(response, 200, { principal: shown(found.principal) });
   }

@@ -29,10 +29,10 @@ export function fittingPending(pending: readonly ReportedRequest[], maxPayload: 
 }
 
 /** A question to people, as a message takes it: without its preview, or without all that may be large. */
-export function fittingQuestion<A extends { request: OpenRequest }>(open: A, maxBytes: number): A {
+export function fittingQuestion<A extends { request: OpenRequest }>(open: A, maxBytes: number): A & { cut?: true } {
   if (sizeOf(open) <= maxBytes) return open;
-  const small = { ...open, request: withoutPreview(open.request) };
-  return sizeOf(small) <= maxBytes ? small : { ...open, request: bare(open.request) };
+  const small = { ...open, cut: true as const, request: withoutPreview(open.request) };
+  return sizeOf(small) <= maxBytes ? small : { ...small, request: bare(open.request) };
 }
 
 function withoutPreview<R extends ReportedRequest>(request: R): R {

@@ -8,9 +8,14 @@ import type { ServedApprovals } from './served.ts';
 const watching = new WeakMap<Caller, () => void>();
 
 /** For people who hold no session. */
-export const approvalMethods: Handlers<'approvals/list' | 'approvals/watch' | 'approvals/decide'> = {
-  'approvals/list': async (connection, { sessionId }) => {
-    const open = await approvals(connection).list(connection.principal, sessionId);
+export const approvalMethods: Handlers<
+  'approvals/list' | 'approvals/watch' | 'approvals/outcome' | 'approvals/decide'
+> = {
+  'approvals/list': async (connection, { sessionId, own }) => {
+    const { principal } = connection;
+    const open = own
+      ? await approvals(connection).own(principal, sessionId)
+      : await approvals(connection).list(principal, sessionId);
     return { approvals: fitting(open, connection.hub.options.limits.maxPayload / 2) };
   },
 
@@ -19,15 +24,26 @@ export const approvalMethods: Handlers<'approvals/list' | 'approvals/watch' | 'a
     watching.delete(connection);
     if (stop) return {};
     const questions = approvals(connection).watch(connection.principal, sessionId);
-    const over = () => void questions.return?.();
+    const changes = approvals(connection).changes(connection.principal, sessionId);
+    const over = () => {
+      void questions.return?.();
+      void changes.return?.();
+    };
     const forget = connection.atEnd(over);
     watching.set(connection, () => {
       forget();
       over();
     });
-    void tell(connection, questions);
+    void tell(connection, questions, (approval) => {
+      const { maxPayload } = connection.hub.options.limits;
+      connection.notify('approvals/open', { approval: fittingQuestion(approval, maxPayload / 2) });
+    });
+    void tell(connection, changes, (question) => connection.notify('approvals/changed', { question }));
     return {};
   },
+
+  'approvals/outcome': (connection, { requestId, sessionId, userId, agent }) =>
+    approvals(connection).outcome(connection.principal, requestId, { sessionId, userId, agent }),
 
   'approvals/decide': (connection, { requestId, answer, ...place }) => {
     const { hub, principal } = connection;
@@ -49,13 +65,12 @@ export const approvalMethods: Handlers<'approvals/list' | 'approvals/watch' | 'a
   },
 };
 
-async function tell(connection: Caller, questions: AsyncIterable<OpenApproval>): Promise<void> {
+async function tell<T>(connection: Caller, told: AsyncIterable<T>, notify: (one: T) => void): Promise<void> {
   try {
-    for await (const approval of questions) {
+    for await (const one of told) {
       await connection.room();
       if (connection.isClosed) return;
-      const { maxPayload } = connection.hub.options.limits;
-      connection.notify('approvals/open', { approval: fittingQuestion(approval, maxPayload / 2) });
+      notify(one);
     }
   } catch (error) {
     connection.hub.options.warn('open questions could not be watched', error);
@@ -63,8 +78,8 @@ async function tell(connection: Caller, questions: AsyncIterable<OpenApproval>):
 }
 
 /** The oldest ones that fit into one answer: those behind them come up once these are decided. */
-function fitting(questions: readonly OpenApproval[], maxBytes: number): OpenApproval[] {
-  const shown: OpenApproval[] = [];
+function fitting<T extends OpenApproval>(questions: readonly T[], maxBytes: number): T[] {
+  const shown: T[] = [];
   let left = maxBytes;
   for (const question of questions) {
     const small = fittingQuestion(question, maxBytes);

@@ -74,6 +74,7 @@ export const largeAnswers: ReadonlySet<string> = new Set<RpcMethod>([
   'session/load',
   'session/pending',
   'approvals/list',
+  'approvals/outcome',
 ]);
 
 /** The method of this name, for params that were checked; undefined: there is none. */

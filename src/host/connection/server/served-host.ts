@@ -76,8 +76,26 @@ function servedApprovals(host: AgentHost, warn: (message: string, error?: unknow
       return host.approvals.list({ approver: who, ...(sessionId === undefined ? {} : { sessionId }) });
     },
 
+    async own(who, sessionId) {
+      const scope = { userId: who.id, ...(sessionId === undefined ? {} : { sessionId }) };
+      const open = await host.approvals.list(scope);
+      return open.flatMap((one) => {
+        const whyNot = whyNotOpen(one, who);
+        return whyNot === undefined ? [] : [{ ...one, whyNot }];
+      });
+    },
+
     watch: (who, sessionId) =>
       host.approvals.watch({ approver: who, ...(sessionId === undefined ? {} : { sessionId }) }),
+
+    changes: (who, sessionId) =>
+      host.approvals.changes({ approver: who, ...(sessionId === undefined ? {} : { sessionId }) }),
+
+    async outcome(who, requestId, place) {
+      const found = await host.approvals.outcome(requestId, { by: who, ...place });
+      if (!found) throw unknownRequest(requestId);
+      return found;
+    },
 
     async decide(who, requestId, place, given, hold, assertCurrent) {
       const answer = answerBy(given, who);

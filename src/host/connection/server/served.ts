@@ -12,7 +12,7 @@ import type {
   Settlement,
   SteerData,
 } from '../../../contracts/index.ts';
-import type { ApprovalPlace, OpenApproval } from '../../approvals/index.ts';
+import type { ApprovalPlace, Approvals, OpenApproval } from '../../approvals/index.ts';
 import type { Channel } from '../stream/index.ts';
 
 export interface OpenSessionParams extends SessionRef {
@@ -22,7 +22,16 @@ export interface OpenSessionParams extends SessionRef {
 /** Questions to people who hold no session. */
 export interface ServedApprovals {
   list(who: Principal, sessionId?: string): Promise<OpenApproval[]>;
+  /** What waits for others in their own sessions, and why it is not theirs to answer. */
+  own(who: Principal, sessionId?: string): Promise<(OpenApproval & { whyNot: string })[]>;
   watch(who: Principal, sessionId?: string): AsyncIterableIterator<OpenApproval>;
+  changes(who: Principal, sessionId?: string): ReturnType<Approvals['changes']>;
+  /** @throws CoxswainError `FAILED_PRECONDITION / E_UNKNOWN_REQUEST` for one that they may not know of, too */
+  outcome(
+    who: Principal,
+    requestId: string,
+    place: Required<Record<keyof ApprovalPlace, string>>,
+  ): Promise<NonNullable<Awaited<ReturnType<Approvals['outcome']>>>>;
   /** `hold` is the session's channel, opened if it is not: whoever watches sees the run go on. */
   decide(
     who: Principal,

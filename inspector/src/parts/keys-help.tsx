@@ -1,0 +1,31 @@
+import type { JSX } from 'preact';
+import { Dialog } from './dialog.tsx';
+
+const keys: readonly [key: string, says: string][] = [
+  ['j  k', 'next, previous'],
+  ['Enter', 'open'],
+  ['Esc', 'back to the list'],
+  ['a', 'go to the button that approves; Enter presses it'],
+  ['d', 'deny: asks for the reason'],
+  ['e', 'edit the arguments'],
+  ['g i', 'inbox'],
+  ['g s', 'sessions'],
+  ['?', 'these keys'],
+];
+
+export function KeysHelp({ onClose }: { onClose: () => void }): JSX.Element {
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      <dl class="keys">
+        {keys.map(([key, says]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{says}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

@@ -1,0 +1,129 @@
+import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
+import type { ComponentChildren, JSX, RefObject } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Seen } from './seen.ts';
+
+interface LinesProps {
+  /** Name of the part, for what counts what was seen. */
+  part: string;
+  label: string;
+  count: number;
+  line: (index: number) => ComponentChildren;
+  class?: string;
+  seen?: Seen;
+}
+
+/** Lines above which only those are made that are on the screen. */
+const MANY = 250;
+const LINE_PX = 20;
+
+/** Tells which of the elements with `data-line` below one have been on the screen whole. */
+export function useSeen(box: RefObject<HTMLElement | null>, part: string, count: number, seen: Seen | undefined): void {
+  useLayoutEffect(() => seen?.expect(part, count), [part, count, seen]);
+  useEffect(() => {
+    const element = box.current;
+    if (!element || !seen) return;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        const shown = entries.filter(
+          ({ isIntersecting, intersectionRatio }) => isIntersecting && intersectionRatio > 0.9,
+        );
+        if (shown.length > 0)
+          seen.note(
+            part,
+            shown.map(({ target }) => Number((target as HTMLElement).dataset.line)),
+          );
+      },
+      { threshold: [0.91, 1] },
+    );
+    const known = new WeakSet<Element>();
+    const observe = () => {
+      for (const line of element.querySelectorAll('[data-line]')) {
+        if (known.has(line)) continue;
+        known.add(line);
+        observer.observe(line);
+      }
+    };
+    observe();
+    const made = new MutationObserver(observe);
+    made.observe(element, { childList: true, subtree: true });
+    return () => {
+      made.disconnect();
+      observer.disconnect();
+    };
+  }, [part, count, seen]);
+}
+
+/** Lines of something that may be long. Which of them have been on the screen is told to `seen`. */
+export function Lines(props: LinesProps): JSX.Element {
+  const { part, count, seen } = props;
+  const box = useRef<HTMLElement>(null);
+  useSeen(box, part, count, seen);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by the keyboard.
+    <section ref={box} class={`lines ${props.class ?? ''}`} aria-label={props.label} tabIndex={0}>
+      {count > MANY ? <Virtual {...props} box={box} /> : <All {...props} />}
+    </section>
+  );
+}
+
+function All({ count, line }: LinesProps): JSX.Element {
+  return (
+    <>
+      {Array.from({ length: count }, (_, index) => (
+        <div key={index} class="line" data-line={index}>
+          {line(index)}
+        </div>
+      ))}
+    </>
+  );
+}
+
+function Virtual({ part, count, line, seen, box }: LinesProps & { box: { current: HTMLElement | null } }): JSX.Element {
+  const [, setTurn] = useState(0);
+  const virtual = useRef<Virtualizer<HTMLElement, HTMLElement> | undefined>(undefined);
+  virtual.current ??= new Virtualizer({
+    count,
+    getScrollElement: () => box.current,
+    estimateSize: () => LINE_PX,
+    overscan: 8,
+    scrollToFn: elementScroll,
+    observeElementRect,
+    observeElementOffset,
+    onChange: () => setTurn((turn) => turn + 1),
+  });
+  const { current: lines } = virtual;
+  useLayoutEffect(() => {
+    lines.setOptions({ ...lines.options, count });
+    setTurn((turn) => turn + 1);
+  }, [count]);
+  useLayoutEffect(() => lines._didMount(), []);
+  useLayoutEffect(() => lines._willUpdate());
+  const next = () => {
+    const unseen = seen?.firstUnseen(part);
+    if (unseen !== undefined) lines.scrollToIndex(unseen, { align: 'start' });
+  };
+  return (
+    <>
+      <div class="tall" style={{ height: `${lines.getTotalSize()}px` }}>
+        {lines.getVirtualItems().map(({ index, start }) => (
+          <div
+            key={index}
+            class="line"
+            data-line={index}
+            data-index={index}
+            ref={(element) => lines.measureElement(element)}
+            style={{ transform: `translateY(${start}px)` }}
+          >
+            {line(index)}
+          </div>
+        ))}
+      </div>
+      {seen && seen.firstUnseen(part) !== undefined && (
+        <button type="button" class="next-unseen" onClick={next}>
+          Next lines that were not on the screen
+        </button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,24 @@
+import type { JSX } from 'preact';
+import { duration, exactly, now } from '../state/clock.ts';
+
+/** `9 min ago`, with the exact time for whoever points at it. */
+export function Ago({ time }: { time: string | number }): JSX.Element {
+  const at = new Date(time);
+  const ms = now.value - at.getTime();
+  return (
+    <time dateTime={at.toISOString()} title={exactly(time)}>
+      {ms < 5000 ? 'just now' : `${duration(ms)} ago`}
+    </time>
+  );
+}
+
+/** `in 9 min`. */
+export function Until({ time }: { time: string }): JSX.Element {
+  const ms = new Date(time).getTime() - now.value;
+  const isSoon = ms < 10 * 60_000;
+  return (
+    <time dateTime={time} title={exactly(time)} class={isSoon ? 'soon' : ''}>
+      {ms <= 0 ? 'expired' : `expires in ${duration(ms)}`}
+    </time>
+  );
+}

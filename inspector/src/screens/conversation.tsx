@@ -1,0 +1,184 @@
+import type { ViewItem, ViewMessage, ViewToolCall } from 'coxswain/client';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { DisplayPart, TextLines } from '../parts/display.tsx';
+import { Json } from '../parts/json.tsx';
+import { argsLine } from '../parts/question-words.ts';
+import { Ago } from '../parts/time.tsx';
+import { Visible } from '../parts/visible.tsx';
+import { linkTo } from '../state/route.ts';
+import type { CallFacts, WatchedSession } from '../state/sessions.ts';
+
+/** Messages and calls that are made at once; earlier ones are asked for. */
+const STEP = 100;
+/** Characters of a message that are shown without being asked for more. */
+const MAX_TEXT = 20_000;
+
+export function Conversation({ watched }: { watched: WatchedSession }): JSX.Element {
+  watched.turn.value;
+  const [shown, setShown] = useState(STEP);
+  const { items } = watched.view;
+  const from = Math.max(0, items.length - shown);
+  return (
+    <>
+      {items.length === 0 && watched.state.value === 'live' && <p class="empty">Nothing was said yet.</p>}
+      {from > 0 && (
+        <button type="button" class="quiet" onClick={() => setShown(shown + STEP)}>
+          {from.toLocaleString()} earlier
+        </button>
+      )}
+      <ol class="items">
+        {items.slice(from).map((item) => (
+          <li key={item.type === 'message' ? item.message.id : item.call.id}>
+            <Item item={item} watched={watched} />
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function Item({ item, watched }: { item: ViewItem; watched: WatchedSession }): JSX.Element {
+  if (item.type === 'message') return <Message message={item.message} />;
+  return <Call call={item.call} facts={watched.calls.get(item.call.id)} />;
+}
+
+function Message({ message }: { message: ViewMessage }): JSX.Element {
+  const { role, agentId, content, streaming, interrupted } = message;
+  return (
+    <div class={`message ${role} ${streaming ? 'streaming' : ''}`}>
+      <span class="author">
+        <Visible text={role === 'user' ? 'user' : (agentId ?? role)} />
+        {streaming && <span class="soft"> · streams, not stored yet</span>}
+        {interrupted && <span class="soft"> · cut off</span>}
+      </span>
+      {content.map((part, at) => {
+        if (part.type === 'text' || part.type === 'refusal') return <Text key={at} text={String(part.text)} />;
+        if (part.type === 'thought') {
+          return (
+            <details key={at} class="soft">
+              <summary>Thought</summary>
+              <Text text={String(part.thought)} />
+            </details>
+          );
+        }
+        if (part.type === 'function_call') return null;
+        if (part.type === 'media') return <DisplayPart key={at} shown={part} part={`media ${at}`} />;
+        return <Json key={at} value={part} part={`part ${at}`} label={part.type} />;
+      })}
+    </div>
+  );
+}
+
+function Text({ text }: { text: string }): JSX.Element {
+  if (text.length > MAX_TEXT) return <TextLines text={text} part="text" label="A long text" />;
+  return (
+    <p class="words">
+      <Visible text={text} />
+    </p>
+  );
+}
+
+const signs: Readonly<Record<ViewToolCall['status'], string>> = { requested: '?', started: '▸', done: '✓', failed: '✕' };
+const states: Readonly<Record<ViewToolCall['status'], string>> = {
+  requested: 'waits',
+  started: 'runs',
+  done: 'done',
+  failed: 'failed',
+};
+
+/** A call: closed one line, opened what it was asked with, why it might run, who said so, and its result. */
+function Call({ call, facts }: { call: ViewToolCall; facts: CallFacts | undefined }): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const { name, args, argsRun, status, content, errorType } = call;
+  const decision = facts?.decisions.at(-1);
+  return (
+    <details class={`call ${status}`} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <span class="sign" aria-hidden="true">
+          {signs[status]}
+        </span>{' '}
+        <b>
+          <Visible text={name} />
+        </b>{' '}
+        <span class="soft">
+          <Visible text={argsLine(argsRun ?? args)} />
+        </span>
+        <span class="chip end">
+          {errorType ?? states[status]}
+          {decision?.ruleId !== undefined && ` · ${decision.ruleId}`}
+        </span>
+      </summary>
+      {isOpen && (
+        <div class="call-body">
+          <h4>Arguments</h4>
+          <Json value={args} part="args" label="Arguments" />
+          {argsRun && (
+            <>
+              <h4>Arguments that it ran with</h4>
+              <Json value={argsRun} part="argsRun" label="Arguments that it ran with" />
+            </>
+          )}
+          {facts && facts.decisions.length > 0 && (
+            <>
+              <h4>Decision</h4>
+              <ul class="plain">
+                {facts.decisions.map(({ outcome, by, ruleId, reason, at }, index) => (
+                  <li key={index}>
+                    <b>{outcome}</b> by <Visible text={by} />
+                    {ruleId !== undefined && (
+                      <>
+                        {' '}
+                        · rule <code><Visible text={ruleId} /></code>
+                      </>
+                    )}
+                    {reason !== undefined && (
+                      <>
+                        {' '}
+                        · <Visible text={reason} />
+                      </>
+                    )}{' '}
+                    <Ago time={at} />
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
+          {facts && facts.answers.length > 0 && (
+            <>
+              <h4>Answers</h4>
+              <ul class="plain">
+                {facts.answers.map(({ action, by = 'somebody', reason, at }, index) => (
+                  <li key={index}>
+                    <b>{action}</b> by <Visible text={by} />
+                    {reason !== undefined && (
+                      <>
+                        : <Visible text={reason} />
+                      </>
+                    )}{' '}
+                    <Ago time={at} />
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
+          {status === 'requested' && (
+            <p>
+              <a href={linkTo('inbox')}>To the inbox, where it is answered</a>
+            </p>
+          )}
+          {content && (
+            <>
+              <h4>Result</h4>
+              {content.every((part) => part.type === 'text') ? (
+                <TextLines text={content.map((part) => String((part as { text: string }).text)).join('\n')} part="result" label="Result" />
+              ) : (
+                <Json value={content} part="result" label="Result" />
+              )}
+            </>
+          )}
+        </div>
+      )}
+    </details>
+  );
+}

@@ -1,0 +1,112 @@
+import type { JSX } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { draftOf, Form, fieldsOf, valuesOf } from '../parts/form.tsx';
+
+/** Members above which a form is no help. */
+const MAX_FIELDS = 40;
+/** Characters of JSON that are edited here. */
+const MAX_TEXT = 200_000;
+
+/** Arguments in place of those that were asked for: as a form of the tool's schema, or as JSON. */
+export function Editor({
+  args,
+  schema,
+  onArgs,
+  onLeave,
+}: {
+  args: Record<string, unknown>;
+  schema: Record<string, unknown> | undefined;
+  onArgs: (args: Record<string, unknown> | undefined | 'unfit') => void;
+  onLeave: () => void;
+}): JSX.Element {
+  const fields = useMemo(() => fieldsOf(schema, args), [schema, args]);
+  const whole = useMemo(() => JSON.stringify(args, null, 2), [args]);
+  const [draft, setDraft] = useState(() => draftOf(fields, args));
+  const [text, setText] = useState(whole);
+  const [isForm, setForm] = useState(fields.length > 0 && fields.length <= MAX_FIELDS);
+  const [fault, setFault] = useState<string>();
+  const { faults } = valuesOf(fields, draft);
+  if (whole.length > MAX_TEXT) return <p class="notice">These arguments are too large to be edited here.</p>;
+  const give = (values: Record<string, unknown>) =>
+    onArgs(JSON.stringify(values) === JSON.stringify(args) ? undefined : values);
+  const show = (asForm: boolean) => {
+    if (asForm) {
+      const value = parsed(text);
+      if ('fault' in value) return setFault(value.fault);
+      setDraft(draftOf(fieldsOf(schema, value.args), value.args));
+    } else {
+      const read = valuesOf(fields, draft);
+      if (read.faults.size === 0) setText(JSON.stringify(read.values, null, 2));
+    }
+    setFault(undefined);
+    setForm(asForm);
+  };
+  return (
+    <section class="editor" aria-label="Edited arguments">
+      <div class="tabs">
+        {fields.length > 0 && fields.length <= MAX_FIELDS && (
+          <button type="button" aria-pressed={isForm} onClick={() => show(true)}>
+            Form
+          </button>
+        )}
+        <button type="button" aria-pressed={!isForm} onClick={() => show(false)}>
+          JSON
+        </button>
+        <button type="button" class="quiet" onClick={onLeave}>
+          Do not edit
+        </button>
+      </div>
+      {isForm ? (
+        <Form
+          fields={fields}
+          draft={draft}
+          faults={faults}
+          onDraft={(next) => {
+            setDraft(next);
+            const read = valuesOf(fields, next);
+            if (read.faults.size > 0) onArgs('unfit');
+            else give(read.values);
+          }}
+        />
+      ) : (
+        <label class="field">
+          <span>Arguments to run with, as JSON</span>
+          <textarea
+            class="json"
+            rows={Math.min(20, Math.max(4, text.split('\n').length))}
+            spellcheck={false}
+            value={text}
+            aria-invalid={fault !== undefined}
+            onInput={(event) => {
+              const next = event.currentTarget.value;
+              setText(next);
+              const value = parsed(next);
+              setFault('fault' in value ? value.fault : undefined);
+              if ('fault' in value) onArgs('unfit');
+              else give(value.args);
+            }}
+          />
+          {fault !== undefined && (
+            <span class="fault" role="alert">
+              {fault}
+            </span>
+          )}
+        </label>
+      )}
+      <p class="says">
+        The tool&apos;s schema and the policy are asked again before anything runs; both versions are kept in the log.
+      </p>
+    </section>
+  );
+}
+
+function parsed(text: string): { args: Record<string, unknown> } | { fault: string } {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return { args: value as Record<string, unknown> };
+    return { fault: 'Arguments are an object: { … }.' };
+  } catch (error) {
+    return { fault: `Not JSON: ${error instanceof Error ? error.message : 'it cannot be read'}` };
+  }
+}

@@ -1,0 +1,34 @@
+import { signal } from '@preact/signals';
+
+/** Which screen, and the ids that it is about. */
+export interface Route {
+  screen: 'inbox' | 'sessions';
+  ids: readonly string[];
+}
+
+function read(): Route {
+  const [screen, ...ids] = location.hash.replace(/^#\/?/, '').split('/');
+  return { screen: screen === 'sessions' ? 'sessions' : 'inbox', ids: ids.filter(Boolean).map(decoded) };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Behind `#`: servers and their logs are not told. It holds ids, never credentials or settings. */
+export const route = signal<Route>(read());
+addEventListener('hashchange', () => {
+  route.value = read();
+});
+
+export function linkTo(screen: Route['screen'], ...ids: readonly string[]): string {
+  return `#/${[screen, ...ids.map(encodeURIComponent)].join('/')}`;
+}
+
+export function go(screen: Route['screen'], ...ids: readonly string[]): void {
+  location.hash = linkTo(screen, ...ids);
+}

@@ -1,0 +1,129 @@
+import { signal } from '@preact/signals';
+import type { AgentEvent, RemoteHost, RemoteSession, SessionView } from 'coxswain/client';
+import { createView, isCoxswainError } from 'coxswain/client';
+
+export type Summary = Awaited<ReturnType<ReturnType<RemoteHost['sessions']>['list']>>[number];
+
+/** Sessions that are read at once. */
+const MAX = 1000;
+
+export const stateOf = ({ pending, unfinished }: Summary): 'waits' | 'runs' | 'rests' =>
+  pending > 0 ? 'waits' : unfinished ? 'runs' : 'rests';
+
+export function listSessions(host: RemoteHost): Promise<Summary[]> {
+  return host.sessions().list({ limit: MAX });
+}
+
+/** What one call came to: told by the log alone. */
+export interface CallFacts {
+  decisions: { by: string; outcome: string; ruleId?: string; reason?: string; at: string; args?: unknown }[];
+  answers: { by?: string; action: string; reason?: string; at: string }[];
+}
+
+/** A session that is looked at: its stored events, what streams now, and what they come to. */
+export class WatchedSession {
+  readonly view: SessionView = createView();
+  /** Stored ones. */
+  readonly events: AgentEvent[] = [];
+  readonly calls = new Map<string, CallFacts>();
+  /** Counts up with each change that is to be drawn. */
+  readonly turn = signal(0);
+  readonly state = signal<'reading' | 'live' | 'lost'>('reading');
+  readonly fault = signal<string | undefined>(undefined);
+  usage = { input: 0, output: 0, cached: 0, usd: 0, isPriced: false };
+  readonly #known = new Set<string>();
+  #session: RemoteSession | undefined;
+  #isLeft = false;
+  #frame: number | undefined;
+
+  constructor(host: RemoteHost, agent: string, sessionId: string) {
+    void this.#follow(host, agent, sessionId);
+  }
+
+  leave(): void {
+    this.#isLeft = true;
+    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
+    void this.#session?.[Symbol.asyncDispose]();
+  }
+
+  async #follow(host: RemoteHost, agent: string, sessionId: string): Promise<void> {
+    try {
+      const session = await host.open(agent, { sessionId, control: false });
+      this.#session = session;
+      if (this.#isLeft) return this.leave();
+      // What comes while the log is read is in neither only: it is taken once.
+      const live = session.watch();
+      const early: AgentEvent[] = [];
+      let isRead = false;
+      const following = (async () => {
+        for await (const event of live) {
+          if (isRead) this.#take(event);
+          else early.push(event);
+        }
+      })();
+      for await (const event of session.events()) this.#take(event);
+      isRead = true;
+      for (const event of early) this.#take(event);
+      this.state.value = 'live';
+      this.#draw();
+      await following;
+    } catch (error) {
+      if (this.#isLeft) return;
+      this.state.value = 'lost';
+      this.fault.value = isCoxswainError(error) ? error.message : String(error);
+    }
+  }
+
+  #take(event: AgentEvent): void {
+    if (this.#isLeft) return;
+    this.view.apply(event);
+    if (event.cursor !== undefined && !this.#known.has(event.id)) {
+      this.#known.add(event.id);
+      this.events.push(event);
+      this.#note(event);
+    }
+    this.#draw();
+  }
+
+  #note(event: AgentEvent): void {
+    if (event.type === 'custom' && event.kind === 'policy_decision') {
+      const data = event.data as { callId: string; by: string; outcome: string; ruleId?: string; reason?: string; args?: unknown };
+      this.#factsOf(data.callId).decisions.push({ ...data, at: event.timestamp });
+    } else if (event.type === 'elicitation_response') {
+      const { requestId, action, by, reason } = event as unknown as Record<string, string>;
+      const callId = (requestId ?? '').split('#')[0] ?? '';
+      const facts = { action: action ?? '', at: event.timestamp };
+      this.#factsOf(callId).answers.push({ ...facts, ...(by === undefined ? {} : { by }), ...(reason === undefined ? {} : { reason }) });
+    } else if (event.type === 'usage') {
+      const { inputTokens = 0, outputTokens = 0, cachedInputTokens = 0, cost } = event as {
+        inputTokens?: number;
+        outputTokens?: number;
+        cachedInputTokens?: number;
+        cost?: { usd: number };
+      };
+      const { input, output, cached, usd, isPriced } = this.usage;
+      this.usage = {
+        input: input + inputTokens,
+        output: output + outputTokens,
+        cached: cached + cachedInputTokens,
+        usd: usd + (cost?.usd ?? 0),
+        isPriced: isPriced || cost !== undefined,
+      };
+    }
+  }
+
+  #factsOf(callId: string): CallFacts {
+    const known = this.calls.get(callId) ?? { decisions: [], answers: [] };
+    this.calls.set(callId, known);
+    return known;
+  }
+
+  /** Many changes are drawn at once. */
+  #draw(): void {
+    if (this.#frame !== undefined || (this.state.value === 'reading' && this.events.length > 200)) return;
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = undefined;
+      this.turn.value++;
+    });
+  }
+}

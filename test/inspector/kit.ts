@@ -1,0 +1,186 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { buildInspector } from '../../scripts/build-inspector.ts';
+import { openSqlite } from '../../src/entries/stores-sqlite.ts';
+import type { AgentServer, ServeOptions } from '../../src/host/websocket/index.ts';
+import { serve } from '../../src/host/websocket/index.ts';
+import type { AgentHost, Model } from '../../src/index.ts';
+import { createHost, defineTool, LlmAgent, rulePolicy } from '../../src/index.ts';
+
+export const executablePath = [
+  process.env.CHROMIUM,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find((path) => path !== undefined && existsSync(path));
+export const noBrowser = executablePath === undefined ? ' (skipped: no chromium here; install it or set CHROMIUM)' : '';
+
+/** Tokens of people. */
+export const tokens = {
+  anna: 'token-of-anna-the-supervisor',
+  bert: 'token-of-bert-the-supervisor',
+  ben: 'token-of-ben-the-clerk-12345',
+  eve: 'token-of-eve-of-another-team',
+};
+const people = new Map([
+  [tokens.anna, { id: 'anna', roles: ['supervisor'] }],
+  [tokens.bert, { id: 'bert', roles: ['supervisor'] }],
+  [tokens.ben, { id: 'ben', roles: ['clerk'] }],
+  [tokens.eve, { id: 'eve', roles: ['clerk'] }],
+]);
+
+/** Calls the tool that the message names, as JSON: `["refund", {…}]`; any other message is repeated in pieces. */
+export const scripted: Model = {
+  name: 'scripted',
+  async *generate({ contents }) {
+    const newest = contents.at(-1)?.parts.at(-1);
+    const text = newest?.type === 'text' ? newest.text : '';
+    const words =
+      newest?.type !== 'function_response' ? 'I look it up.' : newest.isError ? 'Then I leave it.' : 'It is done.';
+    const [name, args] = text.startsWith('[') ? (JSON.parse(text) as [string, Record<string, unknown>]) : [];
+    const calls = name ? [{ type: 'function_call' as const, id: crypto.randomUUID(), name, args: args ?? {} }] : [];
+    yield { partial: true, content: { role: 'model', parts: [{ type: 'text', text: words.slice(0, 6) }] } };
+    yield {
+      content: { role: 'model', parts: [{ type: 'text', text: words }, ...calls] },
+      turnComplete: true,
+      finishReason: name ? 'tool_calls' : 'stop',
+    };
+  },
+};
+
+/** A shop with a page: what ran is in `runs`. */
+export async function shop(files: string, options: Partial<ServeOptions> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'coxswain-inspector-'));
+  const runs: { name: string; args: object }[] = [];
+  const noting = (name: string, properties: Record<string, object>, preview?: (args: never) => object[]) =>
+    defineTool({
+      name,
+      description: `Does ${name}.`,
+      inputSchema: { type: 'object', properties },
+      ...(preview ? { preview: preview as never } : {}),
+      execute: (args: object) => {
+        runs.push({ name, args });
+        return `${name} has run`;
+      },
+    });
+  const number = { type: 'number' };
+  const tools = [
+    noting('refund', { order: number, eur: { type: 'number', minimum: 1 } }, ({ eur }: { eur: number }) => [
+      { type: 'text', text: `Refund of ${eur} EUR to card 4242` },
+    ]),
+    noting(
+      'write_file',
+      { path: { type: 'string' }, text: { type: 'string' } },
+      (args: { path: string; text: string }) => [
+        { type: 'diff', path: args.path, oldText: 'a\nb\n', newText: args.text },
+      ],
+    ),
+    noting('anything', {}, ({ preview = [] }: { preview?: object[] }) => preview),
+  ];
+  const policy = rulePolicy([
+    {
+      id: 'over-50',
+      tool: 'refund',
+      outcome: 'ask',
+      reason: 'over 50 needs a supervisor',
+      approvers: { roles: ['supervisor'], notRequester: true },
+    },
+    { id: 'files', tool: 'write_file', outcome: 'ask', approvers: { roles: ['supervisor'], quorum: 2 } },
+    { id: 'rest', tool: 'anything', outcome: 'ask', approvers: { roles: ['supervisor'] } },
+  ]);
+  const key = new Uint8Array(32).fill(3);
+  let host: AgentHost;
+  let server: AgentServer;
+  let port = 0;
+  const start = async () => {
+    const agent = new LlmAgent({ name: 'clerk', description: 'Answers for the shop.', model: scripted });
+    const store = await openSqlite(join(folder, 'shop.db'));
+    host = createHost({ app: 'shop', agents: [agent], tools, policy, store, warn: () => {} });
+    server = await serve(host, {
+      port,
+      ui: { files, key },
+      authenticate: ({ token }) => people.get(token ?? ''),
+      warn: () => {},
+      ...options,
+    });
+    port = server.port;
+    return async () => {
+      await server.close({ deadlineMs: 0 });
+      await host.close();
+      await store.close();
+    };
+  };
+  let stop = await start();
+  onTestFinished(async () => {
+    await stop();
+    rmSync(folder, { recursive: true });
+  });
+  return {
+    runs,
+    page: `http://127.0.0.1:${port}/ui/`,
+    restart: async () => {
+      await stop();
+      stop = await start();
+    },
+    /** The turn of somebody that ends with a question. */
+    ask: async (userId: string, sessionId: string, tool: string, args: object) => {
+      const session = await host.open('clerk', { userId, sessionId, create: true });
+      for await (const _ of session.stream(JSON.stringify([tool, args])));
+      const pending = await session.pending();
+      await session[Symbol.asyncDispose]();
+      return pending[0]?.requestId ?? '';
+    },
+    say: async (userId: string, sessionId: string, text: string) => {
+      const session = await host.open('clerk', { userId, sessionId, create: true });
+      for await (const _ of session.stream(text));
+      await session[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** What a browser says while the page's server is restarted. */
+const isAway = /ERR_CONNECTION_|ERR_SOCKET_|WebSocket connection to|status of (426|503)/;
+
+/** The page's files and a browser, for a file of tests. */
+export function withBrowser() {
+  const files = mkdtempSync(join(tmpdir(), 'coxswain-page-'));
+  const made: { browser?: Browser } = {};
+  beforeAll(async () => {
+    if (executablePath === undefined) return;
+    await buildInspector(files);
+    made.browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  }, 120_000);
+  afterAll(async () => {
+    await made.browser?.close();
+    rmSync(files, { recursive: true });
+  });
+  /** A page of somebody who has signed in. What goes wrong in it fails the test. */
+  const open = async (url: string, who: keyof typeof tokens, options: BrowserContextOptions = {}): Promise<Page> => {
+    const context = await made.browser!.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+    const page = await context.newPage();
+    const faults: string[] = [];
+    page.on('pageerror', (error) => faults.push(String(error)));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !isAway.test(message.text())) faults.push(message.text());
+    });
+    page.on('request', (request) => {
+      if (!request.url().startsWith(new URL(url).origin) && !request.url().startsWith('data:'))
+        faults.push(`asks ${request.url()}`);
+    });
+    onTestFinished(async () => {
+      await context.close();
+      expect(faults).toEqual([]);
+    });
+    page.setDefaultTimeout(40_000);
+    await page.goto(url);
+    await page.getByLabel('Your token').fill(tokens[who]);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
+    return page;
+  };
+  return { files, open };
+}

@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest';
+import { executablePath, noBrowser, shop, withBrowser } from './kit.ts';
+
+describe.skipIf(executablePath === undefined)(`sessions in Chromium${noBrowser}`, () => {
+  const { files, open } = withBrowser();
+
+  test('a session shows the conversation, each call with its decision, and its stored events as they come', async () => {
+    const { page: url, ask, say } = await shop(files);
+    await say('ben', 'greeting', 'Hello.');
+    await ask('ben', 'order-7', 'refund', { order: 7, eur: 80 });
+    const ben = await open(url, 'ben');
+    await ben.getByRole('link', { name: 'Sessions' }).click();
+    await ben.getByRole('link', { name: 'greeting' }).waitFor();
+    await ben.getByRole('searchbox').fill('order');
+    expect(await ben.getByRole('link', { name: 'greeting' }).count()).toBe(0);
+    await ben.getByRole('row', { name: /order-7.*waits/ }).getByRole('link').click();
+    await ben.getByText('waits for an answer').waitFor();
+    const talk = ben.getByRole('region', { name: 'Conversation' });
+    await talk.getByText('I look it up.').waitFor();
+    await talk.getByText('refund', { exact: true }).click();
+    await talk.getByText('"eur"').waitFor();
+    const anna = await open(url, 'anna');
+    await anna.getByRole('link').filter({ hasText: 'refund' }).first().click();
+    await anna.getByRole('button', { name: /^Approve/ }).click();
+    // The owner's page follows.
+    await talk.getByText('It is done.').waitFor();
+    await talk.getByText('over-50').first().waitFor();
+    await talk.getByText('accept').waitFor();
+    await talk.getByText('refund has run').waitFor();
+    await ben.getByRole('button', { name: /tool_response/ }).click();
+    await ben.getByRole('region', { name: 'The event as JSON' }).getByText('"tool_response"').waitFor();
+    // Nobody else sees it.
+    await anna.goto(ben.url());
+    await anna.getByText('This session is somebody else’s.').or(anna.getByText("This session is somebody else's.")).waitFor();
+  });
+});
