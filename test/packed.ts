@@ -17,7 +17,13 @@ import { alone } from './installed.ts';
 
 const root = join(import.meta.dirname, '..');
 /** What the build is made of. */
-const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.ts', 'scripts/build-inspector.ts'];
+const sources = [
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'scripts/build.ts',
+  'scripts/build-inspector.ts',
+];
 /** Modules that processes of tests run, by their names in the package that these have: agent modules and scripts. */
 const modules = {
   puppet: 'test/cli/agents/puppet.ts',

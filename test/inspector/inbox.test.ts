@@ -37,6 +37,7 @@ describe.skipIf(executablePath === undefined)(`the inbox in Chromium${noBrowser}
     await anna.getByText('over 50 needs a supervisor').first().waitFor();
     await anna.getByText('over-50').first().waitFor();
     expect(new URL(anna.url()).hash).toBe(`#/inbox/clerk/ben/order-7/${encodeURIComponent(id)}`);
+    await anna.getByRole('button', { name: 'Edit…' }).waitFor();
     await anna.keyboard.press('e');
     await anna.getByLabel('eur').fill('zero');
     await anna.getByText('Not a number.').waitFor();

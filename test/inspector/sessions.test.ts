@@ -13,7 +13,10 @@ describe.skipIf(executablePath === undefined)(`sessions in Chromium${noBrowser}`
     await ben.getByRole('link', { name: 'greeting' }).waitFor();
     await ben.getByRole('searchbox').fill('order');
     expect(await ben.getByRole('link', { name: 'greeting' }).count()).toBe(0);
-    await ben.getByRole('row', { name: /order-7.*waits/ }).getByRole('link').click();
+    await ben
+      .getByRole('row', { name: /order-7.*waits/ })
+      .getByRole('link')
+      .click();
     await ben.getByText('waits for an answer').waitFor();
     const talk = ben.getByRole('region', { name: 'Conversation' });
     await talk.getByText('I look it up.').waitFor();
@@ -31,6 +34,9 @@ describe.skipIf(executablePath === undefined)(`sessions in Chromium${noBrowser}`
     await ben.getByRole('region', { name: 'The event as JSON' }).getByText('"tool_response"').waitFor();
     // Nobody else sees it.
     await anna.goto(ben.url());
-    await anna.getByText('This session is somebody else’s.').or(anna.getByText("This session is somebody else's.")).waitFor();
+    await anna
+      .getByText('This session is somebody else’s.')
+      .or(anna.getByText("This session is somebody else's."))
+      .waitFor();
   });
 });

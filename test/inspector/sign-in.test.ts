@@ -102,7 +102,12 @@ describe('the page of the inspector', () => {
     const { post, server, origin } = await serving({ ...people, http: true });
     const headers = { cookie: cookieOf(await post('sign-in', { token: annas })) };
     const { port } = server;
-    for (const other of ['http://127.0.0.1:1', 'http://evil.example', 'null', `http://127.0.0.1:${port}.evil.example`]) {
+    for (const other of [
+      'http://127.0.0.1:1',
+      'http://evil.example',
+      'null',
+      `http://127.0.0.1:${port}.evil.example`,
+    ]) {
       expect(await upgrade(port, { ...headers, origin: other })).toBe(403);
       expect((await post('session', {}, { ...headers, origin: other })).status).toBe(403);
       expect((await post('sign-in', { token: annas }, { origin: other })).status).toBe(403);

@@ -52,15 +52,19 @@ export function draftOf(fields: readonly Field[], values: Readonly<Record<string
   return { texts };
 }
 
-/** The values of a draft, and per field why it has none. */
+/** The values of a draft, and per field why it has none. What was not touched stays as it was given. */
 export function valuesOf(
   fields: readonly Field[],
   { texts }: Draft,
+  given: Readonly<Record<string, unknown>> = {},
 ): { values: Record<string, unknown>; faults: ReadonlyMap<string, string> } {
   const values: Record<string, unknown> = {};
   const faults = new Map<string, string>();
+  const before = draftOf(fields, given);
   for (const field of fields) {
-    const read = readText(field, texts[field.name] ?? '');
+    const text = texts[field.name] ?? '';
+    const isAsGiven = Object.hasOwn(given, field.name) && text === before.texts[field.name];
+    const read = isAsGiven ? { value: given[field.name] } : readText(field, text);
     if ('fault' in read) faults.set(field.name, read.fault);
     else if ('value' in read) Object.defineProperty(values, field.name, { ...open, value: read.value });
   }

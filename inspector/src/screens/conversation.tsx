@@ -79,7 +79,12 @@ function Text({ text }: { text: string }): JSX.Element {
   );
 }
 
-const signs: Readonly<Record<ViewToolCall['status'], string>> = { requested: '?', started: '▸', done: '✓', failed: '✕' };
+const signs: Readonly<Record<ViewToolCall['status'], string>> = {
+  requested: '?',
+  started: '▸',
+  done: '✓',
+  failed: '✕',
+};
 const states: Readonly<Record<ViewToolCall['status'], string>> = {
   requested: 'waits',
   started: 'runs',
@@ -129,7 +134,10 @@ function Call({ call, facts }: { call: ViewToolCall; facts: CallFacts | undefine
                     {ruleId !== undefined && (
                       <>
                         {' '}
-                        · rule <code><Visible text={ruleId} /></code>
+                        · rule{' '}
+                        <code>
+                          <Visible text={ruleId} />
+                        </code>
                       </>
                     )}
                     {reason !== undefined && (
@@ -171,7 +179,11 @@ function Call({ call, facts }: { call: ViewToolCall; facts: CallFacts | undefine
             <>
               <h4>Result</h4>
               {content.every((part) => part.type === 'text') ? (
-                <TextLines text={content.map((part) => String((part as { text: string }).text)).join('\n')} part="result" label="Result" />
+                <TextLines
+                  text={content.map((part) => String((part as { text: string }).text)).join('\n')}
+                  part="result"
+                  label="Result"
+                />
               ) : (
                 <Json value={content} part="result" label="Result" />
               )}

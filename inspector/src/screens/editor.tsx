@@ -25,7 +25,7 @@ export function Editor({
   const [text, setText] = useState(whole);
   const [isForm, setForm] = useState(fields.length > 0 && fields.length <= MAX_FIELDS);
   const [fault, setFault] = useState<string>();
-  const { faults } = valuesOf(fields, draft);
+  const { faults } = valuesOf(fields, draft, args);
   if (whole.length > MAX_TEXT) return <p class="notice">These arguments are too large to be edited here.</p>;
   const give = (values: Record<string, unknown>) =>
     onArgs(JSON.stringify(values) === JSON.stringify(args) ? undefined : values);
@@ -35,7 +35,7 @@ export function Editor({
       if ('fault' in value) return setFault(value.fault);
       setDraft(draftOf(fieldsOf(schema, value.args), value.args));
     } else {
-      const read = valuesOf(fields, draft);
+      const read = valuesOf(fields, draft, args);
       if (read.faults.size === 0) setText(JSON.stringify(read.values, null, 2));
     }
     setFault(undefined);
@@ -63,7 +63,7 @@ export function Editor({
           faults={faults}
           onDraft={(next) => {
             setDraft(next);
-            const read = valuesOf(fields, next);
+            const read = valuesOf(fields, next, args);
             if (read.faults.size > 0) onArgs('unfit');
             else give(read.values);
           }}

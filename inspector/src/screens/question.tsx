@@ -101,7 +101,7 @@ export function QuestionView({ card }: { card: Card }): JSX.Element {
             <section aria-label="Arguments">
               <h3>
                 Arguments
-                {mayAnswer && approval && !card.cut && request.kind !== 'rerun_unknown' && !isEditing && (
+                {mayAnswer && approval && card.isLooked && !card.cut && request.kind !== 'rerun_unknown' && !isEditing && (
                   <button type="button" class="quiet" data-key="e" onClick={() => setEditing(true)}>
                     Edit…
                   </button>

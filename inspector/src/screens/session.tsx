@@ -12,7 +12,15 @@ import { WatchedSession } from '../state/sessions.ts';
 import { Conversation } from './conversation.tsx';
 
 /** One session: on the left what its user saw, on the right why. */
-export function SessionScreen({ agent, userId, sessionId }: { agent: string; userId: string; sessionId: string }): JSX.Element {
+export function SessionScreen({
+  agent,
+  userId,
+  sessionId,
+}: {
+  agent: string;
+  userId: string;
+  sessionId: string;
+}): JSX.Element {
   const host = remote.value;
   const isOwn = host?.principal.id === userId;
   const [watched, setWatched] = useState<WatchedSession>();
@@ -37,14 +45,14 @@ export function SessionScreen({ agent, userId, sessionId }: { agent: string; use
   return (
     <div class={`session on-${side}`}>
       <Head watched={watched} sessionId={sessionId} userId={userId} />
-      <div class="tabs narrow-only" role="group" aria-label="What is shown">
+      <section class="tabs narrow-only" aria-label="What is shown">
         <button type="button" aria-pressed={side === 'conversation'} onClick={() => setSide('conversation')}>
           Conversation
         </button>
         <button type="button" aria-pressed={side === 'events'} onClick={() => setSide('events')}>
           Events
         </button>
-      </div>
+      </section>
       <div class="halves">
         <section class="half conversation" aria-label="Conversation">
           <Conversation watched={watched} />
@@ -66,7 +74,15 @@ const words: Readonly<Record<string, [text: string, tone: string]>> = {
   aborted: ['✕ aborted', 'bad'],
 };
 
-function Head({ watched, sessionId, userId }: { watched: WatchedSession; sessionId: string; userId: string }): JSX.Element {
+function Head({
+  watched,
+  sessionId,
+  userId,
+}: {
+  watched: WatchedSession;
+  sessionId: string;
+  userId: string;
+}): JSX.Element {
   watched.turn.value;
   const [text, tone] = words[watched.view.status] ?? [watched.view.status, 'bad'];
   const { input, output, cached, usd, isPriced } = watched.usage;
@@ -81,11 +97,14 @@ function Head({ watched, sessionId, userId }: { watched: WatchedSession; session
       </span>
       {input + output > 0 && (
         <span class="soft numbers">
-          {input.toLocaleString()} tokens in{cached > 0 && ` (cached ${cached.toLocaleString()})`} · {output.toLocaleString()} out
+          {input.toLocaleString()} tokens in{cached > 0 && ` (cached ${cached.toLocaleString()})`} ·{' '}
+          {output.toLocaleString()} out
           {isPriced && ` · ${usd.toFixed(4)} USD`}
         </span>
       )}
-      {watched.state.value === 'reading' && <span role="status">Reading {watched.events.length.toLocaleString()} events…</span>}
+      {watched.state.value === 'reading' && (
+        <span role="status">Reading {watched.events.length.toLocaleString()} events…</span>
+      )}
       {watched.fault.value !== undefined && (
         <p class="notice bad" role="alert">
           <Visible text={watched.fault.value} />

@@ -16,7 +16,9 @@ const states = { waits: '? waits', runs: '▸ runs', rests: '✓ rests' } as con
 export function SessionsScreen(): JSX.Element {
   const [agent, userId, sessionId] = route.value.ids;
   if (agent !== undefined && userId !== undefined && sessionId !== undefined) {
-    return <SessionScreen key={`${agent}/${userId}/${sessionId}`} agent={agent} userId={userId} sessionId={sessionId} />;
+    return (
+      <SessionScreen key={`${agent}/${userId}/${sessionId}`} agent={agent} userId={userId} sessionId={sessionId} />
+    );
   }
   return <List />;
 }
@@ -63,7 +65,12 @@ function List(): JSX.Element {
       <div class="filters">
         <label>
           <span class="said">Search by id or title</span>
-          <input type="search" placeholder="id or title" value={words} onInput={(event) => setWords(event.currentTarget.value)} />
+          <input
+            type="search"
+            placeholder="id or title"
+            value={words}
+            onInput={(event) => setWords(event.currentTarget.value)}
+          />
         </label>
         <label>
           <span class="said">State</span>

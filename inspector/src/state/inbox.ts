@@ -21,7 +21,9 @@ export interface Card {
   /** What came of it so far, as the server says. */
   outcome?: Outcome;
   /** What was said to this person's answer. */
-  said?: { tone: 'good' | 'bad'; text: string };
+  said?: { tone: 'good' | 'bad'; text: string } | undefined;
+  /** The server was asked what it knows besides: an edit needs the tool's schema. */
+  isLooked?: boolean;
   /** The answer was this person's. */
   isMine?: boolean;
 }
@@ -89,6 +91,9 @@ const RESULT_MS: readonly number[] = [300, 700, 1500, 3000, 5000];
 
 /** Follows the inbox of a server until its connection ends. */
 export async function follow(host: RemoteHost): Promise<void> {
+  // What was on the screen of whoever was signed in before is not for this person.
+  cards.value = new Map();
+  isListed.value = false;
   const changes = host.approvals.changes();
   void (async () => {
     for await (const { agent, userId, sessionId, requestId } of changes)
@@ -174,10 +179,11 @@ export async function look(key: string): Promise<Outcome | undefined> {
   try {
     const outcome = await host.approvals.outcome(card.request.requestId, placeOf(card));
     const state = outcome.isOpen ? (cards.value.get(key)?.state ?? 'open') : 'closed';
-    change(key, { outcome, state: state === 'closed' && outcome.isOpen ? 'open' : state });
+    change(key, { outcome, isLooked: true, state: state === 'closed' && outcome.isOpen ? 'open' : state });
     return outcome;
   } catch (error) {
-    if (isCoxswainError(error) && error.code === 'E_UNKNOWN_REQUEST') change(key, { state: 'closed' });
+    const isGone = isCoxswainError(error) && error.code === 'E_UNKNOWN_REQUEST';
+    change(key, isGone ? { state: 'closed' } : { isLooked: true });
     return undefined;
   }
 }
@@ -205,7 +211,7 @@ export async function decide(card: Card, answer: RequestAnswer): Promise<void> {
   const host = remote.value;
   if (!host) return;
   const { key, request } = card;
-  change(key, { state: 'sending', said: undefined as never });
+  change(key, { state: 'sending', said: undefined });
   try {
     const settlement = await host.approvals.decide(request.requestId, answer, placeOf(card));
     if (settlement.status === 'settled') change(key, { state: 'closed', isMine: true });

@@ -87,15 +87,31 @@ export class WatchedSession {
 
   #note(event: AgentEvent): void {
     if (event.type === 'custom' && event.kind === 'policy_decision') {
-      const data = event.data as { callId: string; by: string; outcome: string; ruleId?: string; reason?: string; args?: unknown };
+      const data = event.data as {
+        callId: string;
+        by: string;
+        outcome: string;
+        ruleId?: string;
+        reason?: string;
+        args?: unknown;
+      };
       this.#factsOf(data.callId).decisions.push({ ...data, at: event.timestamp });
     } else if (event.type === 'elicitation_response') {
       const { requestId, action, by, reason } = event as unknown as Record<string, string>;
       const callId = (requestId ?? '').split('#')[0] ?? '';
       const facts = { action: action ?? '', at: event.timestamp };
-      this.#factsOf(callId).answers.push({ ...facts, ...(by === undefined ? {} : { by }), ...(reason === undefined ? {} : { reason }) });
+      this.#factsOf(callId).answers.push({
+        ...facts,
+        ...(by === undefined ? {} : { by }),
+        ...(reason === undefined ? {} : { reason }),
+      });
     } else if (event.type === 'usage') {
-      const { inputTokens = 0, outputTokens = 0, cachedInputTokens = 0, cost } = event as {
+      const {
+        inputTokens = 0,
+        outputTokens = 0,
+        cachedInputTokens = 0,
+        cost,
+      } = event as {
         inputTokens?: number;
         outputTokens?: number;
         cachedInputTokens?: number;

@@ -167,7 +167,8 @@ async function tellPage(server: AgentServer, screen: Screen, openOnceFile: strin
   const page = pageOf(server);
   if (openOnceFile !== undefined) {
     const { openOnce } = await import('./dev.ts');
-    if (openOnce(openOnceFile, page, server.signInCode())) screen.line(`The inspector is opened in your browser: ${page}`);
+    if (openOnce(openOnceFile, page, server.signInCode()))
+      screen.line(`The inspector is opened in your browser: ${page}`);
     return;
   }
   const code = process.stderr.isTTY ? server.signInCode() : undefined;
