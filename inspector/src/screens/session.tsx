@@ -84,7 +84,8 @@ function Head({
   userId: string;
 }): JSX.Element {
   watched.turn.value;
-  const [text, tone] = words[watched.view.status] ?? [watched.view.status, 'bad'];
+  const status = statusOf(watched);
+  const [text, tone] = words[status] ?? [status, 'bad'];
   const { input, output, cached, usd, isPriced } = watched.usage;
   return (
     <header class="head">
@@ -112,6 +113,14 @@ function Head({
       )}
     </header>
   );
+}
+
+/** A log that waits says no end of its turn: what it waits for is a call that nobody has started. */
+function statusOf({ view }: WatchedSession): string {
+  if (view.status !== 'running') return view.status;
+  const calls = [...view.toolCalls.values()];
+  const isBusy = calls.some(({ status }) => status === 'started') || view.messages.some(({ streaming }) => streaming);
+  return !isBusy && calls.some(({ status }) => status === 'requested') ? 'input_required' : 'running';
 }
 
 /** What an event says in one line. */

@@ -29,8 +29,7 @@ export interface Approvals {
     requestId: string,
     asking: { by: Principal; agent: string; userId: string; sessionId: string },
   ): Promise<
-    | { isOpen: boolean; request?: OpenRequest; whyNot?: string; call?: AuditEntry; tool?: ToolDescriptor }
-    | undefined
+    { isOpen: boolean; request?: OpenRequest; whyNot?: string; call?: AuditEntry; tool?: ToolDescriptor } | undefined
   >;
   /**
    * Answers one question. Once it is durable the run continues, whether or not anybody watches it.
