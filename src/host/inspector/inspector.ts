@@ -71,16 +71,10 @@ export class Inspector {
     if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
       return end(response, 415, { error: 'Content-Type: application/json is needed' });
     }
-    switch (name) {
-      case 'session':
-        return this.#session(head, response, gate);
-      case 'sign-in':
-        return this.#signIn(request, head, response, gate);
-      case 'sign-out':
-        return this.#signOut(head, response);
-      default:
-        return end(response, 404, { error: 'there is no such path' });
-    }
+    if (name === 'session') return this.#session(head, response, gate);
+    if (name === 'sign-in') return this.#signIn(request, head, response, gate);
+    if (name === 'sign-out') return this.#signOut(head, response);
+    return end(response, 404, { error: 'there is no such path' });
   }
 
   /** Who the page is of. */
