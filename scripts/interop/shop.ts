@@ -18,8 +18,8 @@ const model: Model = {
   },
 };
 
-/** An agent behind our own MCP server, with one tool that needs a yes. */
-export async function openShop() {
+/** An agent with one tool that needs a yes. */
+export function shop() {
   const paid: number[] = [];
   const pay = defineTool({
     name: 'pay',
@@ -28,7 +28,12 @@ export async function openShop() {
     execute: ({ amount }) => void paid.push(Number(amount)),
   });
   const agent = new LlmAgent({ name: 'clerk', description: 'Pays bills.', model });
-  const host = createHost({ app: 'interop', agents: [agent], tools: [pay] });
+  return { paid, host: createHost({ app: 'interop', agents: [agent], tools: [pay] }) };
+}
+
+/** The same behind our own MCP server. */
+export async function openShop() {
+  const { paid, host } = shop();
   const http = await serveMcpHttp(host);
   return {
     url: http.url,

@@ -79,6 +79,7 @@ export {
   isForNamed,
   isVote,
   MAX_EXPIRES_IN,
+  mayAnswer,
   mayDecide,
   nameOfPrincipal,
   notApprover,

@@ -248,6 +248,6 @@ export function agentStream(
 }
 
 /** Of executors on other machines the status may be any text. */
-function runErrorOf({ status, code, message, retryable }: AgentErrorEvent): NonNullable<RunResult['error']> {
+export function runErrorOf({ status, code, message, retryable }: AgentErrorEvent): NonNullable<RunResult['error']> {
   return { status: isStatusCode(status) ? status : 'UNKNOWN', code: code as CoxswainError['code'], message, retryable };
 }

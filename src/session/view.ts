@@ -230,6 +230,8 @@ class View implements SessionView {
     const messageId = String(notes.messageId ?? event.id);
     const replaced = notes.replaces;
     let message = this.#byMessageId.get(messageId) ?? this.#byMessageId.get(String(replaced));
+    // Of one that is whole: where history is read beside what happens, a delta may come behind it.
+    if (event.partial && message && !message.streaming) return;
     if (!message) {
       message = { id: messageId, role: event.role, content: [], streaming: true };
       if (event.agentId !== undefined) message.agentId = event.agentId;

@@ -44,8 +44,12 @@ function others(): string[] {
   return [...new Set(all)].filter((each) => !each.startsWith('coxswain@'));
 }
 
-/** They serve until they are ended; what they print when they listen. */
-const servers: Readonly<Record<string, RegExp>> = { chat: /^Open (http:\S+)/m };
+/** They serve until they are ended; what they print when they listen, and a word of their page's program. */
+const servers: Readonly<Record<string, readonly [listens: RegExp, program: string]>> = {
+  chat: [/^Open (http:\S+)/m, 'addToolApprovalResponse'],
+  page: [/^Open (http:\S+)/m, 'sessionStore'],
+  react: [/^Open (http:\S+)/m, 'useSyncExternalStore'],
+};
 
 test('D18 every example is tried, and none reaches outside its folder', () => {
   expect(examples.toSorted()).toEqual([...Object.keys(outcomes), ...Object.keys(servers)].toSorted());
@@ -71,7 +75,7 @@ test.for(Object.entries(outcomes))(
 test.for(Object.entries(servers))(
   'D18 %s serves from the installed package, copied out of node_modules',
   { timeout: 300_000 },
-  async ([name, listens], { skip }) => {
+  async ([name, [listens, part]], { skip }) => {
     if (fault !== '') skip(`the registry is not reachable (${fault})`);
     const child = spawn(process.execPath, ['main.ts'], {
       cwd: join(home, name),
@@ -88,7 +92,7 @@ test.for(Object.entries(servers))(
     const page = await fetch(url);
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<!doctype html>')]);
     const program = await (await fetch(`${url}/page.js`)).text();
-    expect(program).toContain('addToolApprovalResponse');
+    expect(program).toContain(part);
     child.kill();
     await left;
   },

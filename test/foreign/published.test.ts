@@ -36,6 +36,7 @@ function opened(file: string, files = new Set<string>(), others = new Set<string
 /** What an entry is made with, and is there for. */
 const made: Readonly<Record<string, string>> = {
   './contracts/schemas': 'zod',
+  './react': 'react',
   './telemetry/otel': '@opentelemetry/api',
 };
 
@@ -100,7 +101,10 @@ describe('the published files', () => {
   });
 
   test('HUNT-P3 what runs in pages opens nothing of Node', () => {
-    const files = [...['./contracts', './contracts/schemas', './client'].map(entry), join(dist, 'entries/browser.js')];
+    const files = [
+      ...['./contracts', './contracts/schemas', './client', './react'].map(entry),
+      join(dist, 'entries/browser.js'),
+    ];
     for (const file of files) {
       expect([file, opened(file).others.filter((other) => isBuiltin(other))]).toEqual([file, []]);
     }

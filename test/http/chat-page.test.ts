@@ -1,58 +1,7 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { start } from '../../examples/chat/main.ts';
-
-const executablePath = [
-  process.env.CHROMIUM,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find((path) => path !== undefined && existsSync(path));
-const why = executablePath === undefined ? ' (skipped: no chromium here; install it or set CHROMIUM)' : '';
-
-let browser: Browser;
-beforeAll(async () => {
-  if (executablePath !== undefined) browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-});
-afterAll(() => browser?.close());
-
-/** The example with a store of its own, and a way to end it and start it again where it was. */
-async function application() {
-  const folder = mkdtempSync(join(tmpdir(), 'coxswain-chat-'));
-  const store = join(folder, 'chat.db');
-  let app = await start({ store });
-  const { url } = app;
-  onTestFinished(async () => {
-    await app.close();
-    rmSync(folder, { recursive: true });
-  });
-  const restart = async () => {
-    await app.close();
-    app = await start({ store, port: Number(new URL(url).port) });
-  };
-  return { url, restart };
-}
-
-async function open(url: string, faults: string[]): Promise<Page> {
-  const context = await browser.newContext();
-  onTestFinished(() => context.close());
-  const page = await context.newPage();
-  page.on('pageerror', (error) => faults.push(String(error)));
-  page.on('response', (response) => {
-    if (response.status() >= 400 && response.status() !== 404)
-      void response.text().then(
-        (text) => faults.push(`${response.status()} ${response.url()} ${text}`),
-        () => {},
-      );
-  });
-  page.setDefaultTimeout(50_000);
-  await page.goto(url);
-  return page;
-}
+import { application, executablePath, open, why } from '../chromium.ts';
 
 async function say(page: Page, text: string): Promise<void> {
   await page.getByLabel('Message').fill(text);
@@ -61,7 +10,7 @@ async function say(page: Page, text: string): Promise<void> {
 
 describe.skipIf(executablePath === undefined)(`useChat in Chromium${why}`, () => {
   test('HTTP-24 HTTP-26 text, a tool, an approval, a reload at the question, a second tab, a server that was restarted', async () => {
-    const { url, restart } = await application();
+    const { url, restart } = await application(start);
     const faults: string[] = [];
     const page = await open(url, faults);
     await say(page, 'pay order 7 back');
@@ -88,7 +37,7 @@ describe.skipIf(executablePath === undefined)(`useChat in Chromium${why}`, () =>
   });
 
   test('HTTP-24 HTTP-27 a denial is shown, and a person who may not answer is shown that it waits', async () => {
-    const { url } = await application();
+    const { url } = await application(start);
     const faults: string[] = [];
     const page = await open(url, faults);
     await say(page, 'pay order 7 back');

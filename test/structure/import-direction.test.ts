@@ -28,6 +28,7 @@ const grants: readonly Grant[] = [
   { package: /^@google\/adk(\/|$)/, files: /^adapters\/google-adk\b/, how: loads },
   { package: /^@agentclientprotocol\//, files: /^(adapters|host)\/acp\b/, how: loads },
   { package: /^@modelcontextprotocol\//, files: /^(adapters\/tools|host)\/mcp\b/, how: loads },
+  { package: /^react$/, files: /^adapters\/react\//, how: loads },
   { package: /^ws$/, files: /^(adapters\/remote|host\/ws|host\/websocket)\b/, how: loads },
   // Databases: loaded by whoever opens one, never with the module.
   { package: /^kysely$/, files: /^adapters\/stores\/sql\//, how: ['dynamic'] },

@@ -65,7 +65,10 @@ describe('what is published', () => {
 
   test('lets users have newer dependencies, the lock file says which are tried', () => {
     const lock = JSON.parse(read('package-lock.json')) as { packages: Record<string, { version: string }> };
-    const ranges = { ...manifest.dependencies, ...manifest.peerDependencies };
+    // A narrower range of React would keep applications with an older one from installing the package at all.
+    const { react, ...peers } = manifest.peerDependencies;
+    expect(react).toBe('^18.2.0 || ^19.0.0');
+    const ranges = { ...manifest.dependencies, ...peers };
     expect(Object.entries(ranges).filter(([, range]) => !/^\^\d+\.\d+\.\d+$/.test(range))).toEqual([]);
     const tried = Object.keys(ranges).map((name) => [name, lock.packages[`node_modules/${name}`]?.version]);
     const lowest = Object.entries(ranges).map(([name, range]) => [name, range.slice(1)]);

@@ -52,6 +52,11 @@ export const rooms: readonly Room[] = [
     "sessions as user interfaces of the AI SDK show them: chunks, messages, and a page's request",
     'contracts base',
   ),
+  room(
+    'session/ag-ui',
+    'sessions as clients of AG-UI show them: events, messages, interrupts, and what a run asks for',
+    'contracts base session/ui',
+  ),
   room('gate/values', 'what a handler returned as JSON and content parts', 'contracts base'),
   room('gate/pattern', 'regular expressions of schemas and rules, with bounded effort', 'base'),
   room(
@@ -289,6 +294,12 @@ export const rooms: readonly Room[] = [
   room('adapters/audit', 'the log as audit files', 'contracts base session runtime'),
   room('adapters/policy', 'Cedar and OPA as policies', 'contracts base session gate'),
   room('adapters/remote', 'the client of a served host', 'contracts base session/resume session'),
+  room(
+    'adapters/page',
+    'sessions and open questions of a server as stores for user interfaces',
+    'contracts base session gate/questions adapters/remote',
+  ),
+  room('adapters/react', 'hooks for React over them', 'contracts adapters/remote adapters/page'),
   room('adapters/auto-tools', 'tools without session or host', 'contracts session gate runtime adapters/models'),
   room(
     'adapters/batteries',
@@ -396,7 +407,7 @@ export const rooms: readonly Room[] = [
   room(
     'host/http',
     'requests of plain HTTP and event streams for it',
-    'contracts/schemas contracts base session/ui session/resume session gate host host/connection',
+    'contracts/schemas contracts base session/ui session/ag-ui session/resume session gate host host/connection',
   ),
   room(
     'host/inspector',
@@ -436,12 +447,12 @@ export const rooms: readonly Room[] = [
   room(
     'entries',
     'the published entries, one file each: which names of the rooms are public',
-    'contracts contracts/schemas session/ui session gate runtime testing conformance dispatch adapters/models adapters/stores/common adapters/stores adapters/adk adapters/audit adapters/policy adapters/remote adapters/auto-tools adapters/batteries host host/http',
+    'contracts contracts/schemas session/ui session gate runtime testing conformance dispatch adapters/models adapters/stores/common adapters/stores adapters/adk adapters/audit adapters/policy adapters/remote adapters/page adapters/auto-tools adapters/batteries host host/http',
   ),
   room(
     'entries/peers',
     'the same, of entries that need an optional package',
-    'contracts adapters/nodes adapters/stores/sql adapters/tools adapters/telemetry adapters/policy adapters/acp adapters/google-adk host/mcp host/websocket',
+    'contracts adapters/nodes adapters/stores/sql adapters/tools adapters/telemetry adapters/policy adapters/acp adapters/google-adk adapters/react host/mcp host/websocket',
   ),
   room(
     '',

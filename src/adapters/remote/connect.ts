@@ -45,14 +45,23 @@ class Client implements RemoteHost {
   readonly approvals: LinkedApprovals;
   readonly #link: Link;
   readonly #sessions = new Map<string, LinkedSession>();
+  readonly #states = new Set<(state: LinkState, reason?: string) => void>();
   #init: InitializeResult | undefined;
 
   constructor(url: string, options: ConnectOptions) {
-    this.#link = new Link(url, options, {
-      notice: (method, params) => this.#notice(method, params),
-      ready: (init, first) => this.#ready(init, first),
-      failed: (error, isOwn) => this.#failed(error, isOwn),
-    });
+    const onState = (state: LinkState, reason?: string) => {
+      options.onState?.(state, reason);
+      for (const changed of [...this.#states]) changed(state, reason);
+    };
+    this.#link = new Link(
+      url,
+      { ...options, onState },
+      {
+        notice: (method, params) => this.#notice(method, params),
+        ready: (init, first) => this.#ready(init, first),
+        failed: (error, isOwn) => this.#failed(error, isOwn),
+      },
+    );
     this.approvals = new LinkedApprovals(this.#link);
   }
 
@@ -91,20 +100,34 @@ class Client implements RemoteHost {
     // Named here, so that asking again makes no second one.
     const ref = isNew ? { ...given, sessionId: crypto.randomUUID(), create: true } : given;
     let session: LinkedSession | undefined;
-    const at = await this.#link.request<AttachResult>(
-      'session/open',
-      // What was before is read when it is asked for.
-      { ...ref, agent, control, history: false },
-      {
-        resend: !given.fork && !given.snapshot,
-        // Its frames are right behind.
-        take: (place) => {
-          const known = this.#sessions.get(place.sessionId);
-          session = known?.join(place.fencingToken) ?? this.#register(place, agent, control);
+    const known = this.#sessions.get(ref.sessionId ?? '');
+    const expecting = known?.expect() ? known : undefined;
+    try {
+      const at = await this.#link.request<AttachResult>(
+        'session/open',
+        // What was before is read when it is asked for.
+        { ...ref, agent, control, history: false },
+        {
+          resend: !given.fork && !given.snapshot,
+          // Its frames are right behind.
+          take: (place) => {
+            session = this.#taken(place, agent, control, expecting);
+          },
         },
-      },
-    );
-    return session ?? this.#register(at, agent, control);
+      );
+      return session ?? this.#register(at, agent, control);
+    } catch (error) {
+      await expecting?.[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** One session has one place in the frames of a client. */
+  #taken(at: AttachResult, agent: string, control: boolean, expecting: LinkedSession | undefined): LinkedSession {
+    const known = this.#sessions.get(at.sessionId);
+    return known && (known === expecting || known.expect())
+      ? known.join(at.fencingToken)
+      : this.#register(at, agent, control);
   }
 
   #register(at: AttachResult, agent: string, control: boolean): LinkedSession {
@@ -121,6 +144,12 @@ class Client implements RemoteHost {
   sessions(agent?: string): SessionProvider {
     remoteInput.agent(agent);
     return remoteProvider(this.#link, this, agent);
+  }
+
+  onState(changed: (state: LinkState, reason?: string) => void): () => void {
+    const own: typeof changed = (state, reason) => changed(state, reason);
+    this.#states.add(own);
+    return () => this.#states.delete(own);
   }
 
   async close(): Promise<void> {

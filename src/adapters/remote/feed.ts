@@ -6,8 +6,17 @@ export class Feed {
   readonly #watchers = new Set<(event: AgentEvent) => void>();
   readonly #endings = new Set<(error?: unknown) => void>();
   #closed = false;
+  /** What came in one piece with the answer to the opening, for whoever watches as soon as it is told. */
+  #early: AgentEvent[] | undefined = [];
+
+  constructor() {
+    setTimeout(() => {
+      this.#early = undefined;
+    }, 0);
+  }
 
   push(event: AgentEvent): void {
+    this.#early?.push(event);
     for (const watcher of this.#watchers) watcher(event);
   }
 
@@ -32,7 +41,7 @@ export class Feed {
 
   /** All events from now on. */
   open(): AsyncIterableIterator<AgentEvent> {
-    const early: AgentEvent[] = [];
+    const early: AgentEvent[] = [...(this.#early ?? [])];
     let show = (event: AgentEvent): unknown => early.push(event);
     const forget = this.listen((event) => show(event));
     const { over, stop } = this.ended();

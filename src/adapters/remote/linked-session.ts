@@ -59,6 +59,8 @@ export class LinkedSession implements RemoteSession, ExecutorSession {
   readonly #link: Link;
   readonly #position: Position;
   readonly #feed = new Feed();
+  /** The stream that the server runs, whoever began it, as far as it has said. */
+  #running: string | undefined;
   #token: string | undefined;
   #stream: RemoteStream | undefined;
   /** The newest stream of this handle that has ended, and what was stored since. */
@@ -67,6 +69,7 @@ export class LinkedSession implements RemoteSession, ExecutorSession {
   /** Set while history is on its way: what the server said of its streams. */
   #taking: AttachResult | undefined;
   #closed = false;
+  #isClosing = false;
   /** Openings of this client that have not been closed: one session, one place in its frames. */
   #holders = 1;
 
@@ -76,6 +79,7 @@ export class LinkedSession implements RemoteSession, ExecutorSession {
     this.#options = options;
     this.#link = options.link;
     this.#token = at.fencingToken;
+    this.#running = at.streamId;
     this.#position = new Position(at, cursor, {
       show: (event) => this.#show(event),
       ack: (epoch, offset) => this.#link.notify('session/ack', { sessionId: this.id, epoch, offset }),
@@ -87,9 +91,19 @@ export class LinkedSession implements RemoteSession, ExecutorSession {
     return this.#token !== undefined;
   }
 
-  /** Opened once more by the same client. */
-  join(fencingToken: string | undefined): this {
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /** Is opened once more by the same client: until it is, and after, nobody else's closing ends it. False: it is over. */
+  expect(): boolean {
+    if (this.#closed || this.#isClosing) return false;
     this.#holders++;
+    return true;
+  }
+
+  /** Opened once more. */
+  join(fencingToken: string | undefined): this {
     this.#token ??= fencingToken;
     return this;
   }
@@ -143,7 +157,9 @@ export class LinkedSession implements RemoteSession, ExecutorSession {
   }
 
   async pending(): Promise<OpenRequest[]> {
-    return (await this.#ask<{ pending: ReportedRequest[] }>('session/pending', {})).pending.map(openRequestOf);
+    const told = await this.#ask<{ pending: ReportedRequest[]; streamId?: string }>('session/pending', {});
+    this.#running = told.streamId;
+    return told.pending.map(openRequestOf);
   }
 
   async standing(): Promise<SessionStanding> {
@@ -155,6 +171,9 @@ export class LinkedSession implements RemoteSession, ExecutorSession {
     if (this.#closed || --this.#holders > 0) return;
     try {
       if (this.#stream && !this.#stream.isEnded) await this.abort({ reason: 'the session was closed' });
+      // Opened again meanwhile.
+      if (this.#holders > 0) return;
+      this.#isClosing = true;
       await this.#ask('session/close', {});
     } catch {
       // Gone already, with its connection or its control.
@@ -192,6 +211,7 @@ export class LinkedSession implements RemoteSession, ExecutorSession {
     };
     await this.#link.now<AttachResult>('session/attach', place, (at) => {
       this.#token = at.fencingToken;
+      this.#running = at.streamId;
       this.#position.move(at.epoch, at.offset, at.recovered);
       this.#taking = at.recovered ? undefined : at;
     });
@@ -262,6 +282,7 @@ export class LinkedSession implements RemoteSession, ExecutorSession {
   #show(event: AgentEvent): void {
     // Of the server's handle; this one says it for itself.
     if (event.type === 'initialize') return;
+    if (event.type === 'stream_end' && event.streamId === this.#running) this.#running = undefined;
     this.#feed.push(event);
     const stream = this.#stream;
     if (stream && !stream.isEnded) {

@@ -26,6 +26,8 @@ export interface RemoteHost extends AsyncDisposable {
   /** A new session, or the one of `sessionId`. */
   open(agent: string, options?: RemoteOpenOptions): Promise<RemoteSession>;
   sessions(agent?: string): SessionProvider;
+  /** Calls back at each change of `state`, until the function that it returns is called. */
+  onState(changed: (state: LinkState, reason?: string) => void): () => void;
   /** What watches ends; a stream that runs is shown lost, and continues at the server. */
   close(): Promise<void>;
 }
@@ -34,6 +36,8 @@ export interface RemoteHost extends AsyncDisposable {
 export interface RemoteSession extends AgentSession {
   /** Whether this client may change the session. */
   readonly controls: boolean;
+  /** A stream of the session runs, of any client, as far as the server has said. */
+  readonly isRunning: boolean;
   pending(): Promise<OpenRequest[]>;
   /** Of an executor that is served; a server of hosted sessions sees to it itself. */
   standing(): Promise<SessionStanding>;

@@ -146,6 +146,16 @@ export function hasVoted(
   );
 }
 
+/** Whether a question that is shown to somebody is theirs to answer: policy lets them, and they have not said yes to it. */
+export function mayAnswer(
+  question: Pick<ReportedRequest, 'requestId'> & Partial<Pick<ReportedRequest, 'approval' | 'answers'>>,
+  who: Principal,
+): boolean {
+  const { approval } = question;
+  if (!approval) return true;
+  return whyNotApprover(approval, approval.requestedBy, who) === undefined && !hasVoted(question, who);
+}
+
 /** What a yes is to. */
 export interface Ballot {
   requestId: string;

@@ -10,6 +10,7 @@ export {
   hasVoted,
   isForNamed,
   isVote,
+  mayAnswer,
   mayDecide,
   nameOfPrincipal,
   notApprover,

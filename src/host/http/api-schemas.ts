@@ -10,7 +10,8 @@ export type Taken =
   | 'Abort'
   | 'Decide'
   | 'Messages'
-  | 'Chat';
+  | 'Chat'
+  | 'RunAgentInput';
 
 /** Answers. */
 export type Given =
@@ -71,6 +72,8 @@ const answers: Readonly<
     | 'Messages'
     | 'ProtocolMessage'
     | 'Chat'
+    | 'RunAgentInput'
+    | 'AgUiEvent'
     | 'UiMessage'
     | 'UiMessageChunk',
     Json
@@ -83,7 +86,10 @@ const answers: Readonly<
   Nothing: { type: 'object' },
   StreamStarted: object({ streamId: text, duplicate: flag }, ['duplicate']),
   EventPage: object({ events: listOf('AgentEvent'), more: flag }),
-  PendingList: object({ pending: listOf('OpenRequest'), standing: { type: 'object' } }, ['standing']),
+  PendingList: object({ pending: listOf('OpenRequest'), standing: { type: 'object' }, streamId: text }, [
+    'standing',
+    'streamId',
+  ]),
   Steered: object({ steerId: text, disposition: { enum: ['current_turn', 'next_turn'] } }),
   Updated: object({ effective: { const: 'next_step' } }),
   Control: object({ fencingToken: text }),
@@ -100,6 +106,14 @@ const answers: Readonly<
     ]),
     additionalProperties: true,
   },
+  RunAgentInput: {
+    ...object({ threadId: text, runId: text, messages: { type: 'array' }, resume: { type: 'array' } }, [
+      'messages',
+      'resume',
+    ]),
+    additionalProperties: true,
+  },
+  AgUiEvent: object({ type: text }),
   UiMessage: object({ id: text, role: { enum: ['user', 'assistant'] }, parts: { type: 'array' }, metadata: {} }, [
     'metadata',
   ]),
@@ -117,7 +131,10 @@ export async function apiSchemas(): Promise<Record<string, object>> {
   const contracts = await import('../../contracts/schemas/index.ts');
   const { rpcParams } = contracts;
   const path = { sessionId: true, key: true } as const;
-  const bodies: Record<Exclude<Taken, 'Messages' | 'Chat'>, Parameters<typeof contracts.jsonSchemasOf>[0][string]> = {
+  const bodies: Record<
+    Exclude<Taken, 'Messages' | 'Chat' | 'RunAgentInput'>,
+    Parameters<typeof contracts.jsonSchemasOf>[0][string]
+  > = {
     OpenSession: rpcParams['session/open'].omit({
       agent: true,
       attach: true,

@@ -1,4 +1,5 @@
 import type { RpcMethod } from '../../contracts/index.ts';
+import { postAgUi } from './ag-ui-run.ts';
 import type { Given, QueryName, Taken } from './api-schemas.ts';
 import type { HttpExchange } from './exchange.ts';
 import { eventAnswer, given, jsonAnswer, numberIn, segment, textIn } from './exchange.ts';
@@ -14,7 +15,7 @@ export interface Route {
   /** Schema of the answer, with its status. */
   readonly gives: readonly [status: 200 | 202, schema: Given];
   /** Schema of the data of the event stream that is sent to who takes one. */
-  readonly events?: 'AgentEvent' | 'OpenApproval' | 'ProtocolMessage' | 'UiMessageChunk';
+  readonly events?: 'AgentEvent' | 'OpenApproval' | 'ProtocolMessage' | 'UiMessageChunk' | 'AgUiEvent';
   /** Bytes that a body may have beside one message of the greatest size. */
   readonly envelope?: number;
   /** Parameters of the query that it takes; others are refused. */
@@ -229,6 +230,19 @@ export const routes: Readonly<Record<string, readonly Route[]>> = {
       events: 'UiMessageChunk',
       query: ['abort-on-disconnect', 'wait'],
       answer: resumeChat,
+    },
+  ],
+  '/v1/agents/{agent}/ag-ui': [
+    {
+      method: 'POST',
+      says:
+        'One run of AG-UI: the newest message, or answers to interrupts; with neither, the messages of the session. ' +
+        'What the body says of the past is ignored.',
+      takes: 'RunAgentInput',
+      gives: [200, 'Nothing'],
+      events: 'AgUiEvent',
+      query: ['abort-on-disconnect'],
+      answer: postAgUi,
     },
   ],
   '/v1/approvals': [

@@ -1,6 +1,6 @@
 import type { AgentEvent, ReportedRequest } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import { hasVoted, whyNotApprover } from '../../gate/index.ts';
+import { mayAnswer } from '../../gate/index.ts';
 import type { UiQuestion, UiWriter } from '../../session/ui/index.ts';
 import { fromUiMessages, toUiMessages } from '../../session/ui/index.ts';
 import type { FollowedSession, RequestCaller } from '../connection/index.ts';
@@ -24,14 +24,14 @@ export async function postChat(exchange: HttpExchange): Promise<Response> {
   const asked = fromUiMessages(exchange.body);
   const { sessionId, message } = asked;
   const agent = segment(exchange, 'agent');
-  const mayAnswer = mayAnswerOf(caller);
+  const mayTheyAnswer = mayAnswerOf(caller);
   if (message) {
     await caller.call('session/open', { agent, sessionId, create: true, attach: false, control: false });
   } else await caller.takeUp(agent, sessionId);
   const hold = caller.held(sessionId);
   const { channel } = hold;
   const followed = await caller.follow(sessionId);
-  const options = { mayAnswer, knownCalls: asked.knownCalls, isContinued: message === undefined };
+  const options = { mayAnswer: mayTheyAnswer, knownCalls: asked.knownCalls, isContinued: message === undefined };
   const answered = await respond(exchange, asked.answers, () => caller.token(hold, undefined), sessionId);
   // Answered by somebody else, or running already: the page is sent what it lacks, to the end.
   if (message === undefined && (answered === 0 || channel.streamId !== undefined)) {
@@ -63,12 +63,12 @@ export async function resumeChat(exchange: HttpExchange): Promise<Response> {
   const { caller } = exchange;
   const sessionId = segment(exchange, 'session');
   const { channel } = await caller.takeUp(segment(exchange, 'agent'), sessionId);
-  const mayAnswer = mayAnswerOf(caller);
+  const mayTheyAnswer = mayAnswerOf(caller);
   const isWanted = flagIn(exchange, 'wait') ?? false;
-  const waits = isWanted && (await questionsOf(caller, sessionId)).some((question) => !mayAnswer(question));
+  const waits = isWanted && (await questionsOf(caller, sessionId)).some((question) => !mayTheyAnswer(question));
   const followed = await caller.follow(sessionId);
   if (channel.streamId === undefined && !waits) return new Response(null, { status: 204 });
-  return turnStream(exchange, followed, { mayAnswer, waits });
+  return turnStream(exchange, followed, { mayAnswer: mayTheyAnswer, waits });
 }
 
 async function turnStream(
@@ -96,7 +96,7 @@ function uiStream(
   return uiAnswer(watching(exchange, followed, place, { frames, farewell, aborts }));
 }
 
-const endsWithPage = (exchange: HttpExchange) => flagIn(exchange, 'abort-on-disconnect');
+export const endsWithPage = (exchange: HttpExchange) => flagIn(exchange, 'abort-on-disconnect');
 
 function uiAnswer(response: Response): Response {
   for (const [name, value] of Object.entries(UI_HEADERS)) response.headers.set(name, value);
@@ -120,16 +120,16 @@ async function respond(
 }
 
 /** What people are asked. */
-async function questionsOf(caller: RequestCaller, sessionId: string): Promise<ReportedRequest[]> {
+export async function questionsOf(caller: RequestCaller, sessionId: string): Promise<ReportedRequest[]> {
   return (await pendingOf(caller, sessionId)).filter(({ kind }) => kind !== 'tool');
 }
 
-async function pendingOf(caller: RequestCaller, sessionId: string): Promise<ReportedRequest[]> {
+export async function pendingOf(caller: RequestCaller, sessionId: string): Promise<ReportedRequest[]> {
   const { pending } = (await caller.call('session/pending', { sessionId })) as { pending: ReportedRequest[] };
   return pending;
 }
 
-async function eventsOf(caller: RequestCaller, sessionId: string): Promise<AgentEvent[]> {
+export async function eventsOf(caller: RequestCaller, sessionId: string): Promise<AgentEvent[]> {
   const events: AgentEvent[] = [];
   let held = 0;
   for (let after: string | undefined; ; after = events.at(-1)?.cursor) {
@@ -148,11 +148,7 @@ async function eventsOf(caller: RequestCaller, sessionId: string): Promise<Agent
 }
 
 /** Whether whoever asks may answer a question: policy lets them, and they have not approved what is shown. */
-const mayAnswerOf =
+export const mayAnswerOf =
   ({ principal }: RequestCaller) =>
-  (question: UiQuestion): boolean => {
-    const { approval } = question;
-    if (!approval) return true;
-    const why = whyNotApprover(approval, approval.requestedBy, principal);
-    return why === undefined && !hasVoted(question, principal);
-  };
+  (question: UiQuestion): boolean =>
+    mayAnswer(question, principal);

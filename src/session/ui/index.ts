@@ -1,8 +1,10 @@
 // Sessions as user interfaces of the AI SDK show them: chunks, messages, and what a page asks for.
+export { approvalIdOf, readApprovalId } from './approval-id.ts';
 export type { UiApproval, UiFinishReason, UiMessage, UiMessageChunk, UiMetadata, UiPart, UiToolPart } from './chunk.ts';
-export { toUiMessages } from './ui-messages.ts';
+export { notRewound, toUiMessages } from './ui-messages.ts';
 export type { UiRequest } from './ui-request.ts';
 export { fromUiMessages } from './ui-request.ts';
+export { shownApproval } from './ui-shown.ts';
 export { errorTextOf, toUiMessageStream } from './ui-stream.ts';
 export type { UiQuestion, UiWriterOptions } from './ui-writer.ts';
 export { UiWriter } from './ui-writer.ts';

@@ -68,7 +68,7 @@ export function toUiMessages(
 const withoutSteps = (parts: readonly UiPart[]) => parts.filter(({ type }) => type !== 'step-start');
 
 /** A rewind takes back what came behind its place. */
-function notRewound(events: readonly AgentEvent[]): AgentEvent[] {
+export function notRewound(events: readonly AgentEvent[]): AgentEvent[] {
   const kept: AgentEvent[] = [];
   for (const event of events) {
     if (event.type === 'custom' && event.kind === 'rewound') {

@@ -28,12 +28,18 @@ const readMethods: Handlers<
   },
 
   'session/pending': async (connection, { sessionId }) => {
-    const { session } = connection.held(sessionId).channel;
+    const { channel } = connection.held(sessionId);
+    const { session } = channel;
     const pending = await session.pending();
     // The client of a bare executor is its host.
     const { served, options } = connection.hub;
     const standing = served.kind === 'executor' ? await session.standing?.() : undefined;
-    return { pending: fittingPending(pending, options.limits.maxPayload), ...(standing ? { standing } : {}) };
+    const { streamId } = channel;
+    return {
+      pending: fittingPending(pending, options.limits.maxPayload),
+      ...(standing ? { standing } : {}),
+      ...(streamId === undefined ? {} : { streamId }),
+    };
   },
 
   'session/events': async (connection, { sessionId, after, limit = PAGE }) => {
