@@ -88,14 +88,14 @@ export const overHttp = (send: (body: string) => string): ConformanceTarget => (
 /** An executor of somebody else's making, as an agent of the runtime. */
 export const dispatched: ConformanceTarget = targetOfSource('dispatchAgent', () => fromAgent(dispatching([askUser])));
 
-/** A hosted runtime over a real socket: the server keeps policy, and lets this client bring tools. */
-export const overWebSocket: ConformanceTarget = {
-  name: 'hosted runtime over WebSocket',
+/** A hosted runtime over a real connection: the server keeps policy, and lets this client bring tools. */
+const overWire = (name: string, addressOf: (url: string) => string): ConformanceTarget => ({
+  name,
   async start({ policy } = {}) {
     const options = { app: 'conformance', agents: [bot()], warn: () => {} };
     const host = createHost({ ...options, policy: policy ?? allowAll() });
-    const server = await serve(host, { ceiling: { clientTools: true, config: true }, warn: () => {} });
-    const remote = await connect(server.url, { token: String(server.token) });
+    const server = await serve(host, { http: true, ceiling: { clientTools: true, config: true }, warn: () => {} });
+    const remote = await connect(addressOf(server.url), { token: String(server.token) });
     return {
       governed: policy !== undefined,
       open: (ref = {}) => remote.open('bot', ref),
@@ -106,7 +106,12 @@ export const overWebSocket: ConformanceTarget = {
       },
     };
   },
-};
+});
+
+export const overWebSocket = overWire('hosted runtime over WebSocket', (url) => url);
+
+/** Requests, and one event stream. */
+export const overPlainHttp = overWire('hosted runtime over plain HTTP', (url) => url.replace('ws', 'http'));
 
 /** A bare executor over a real socket: this side is the host. */
 export const executorOverWebSocket: ConformanceTarget = {
