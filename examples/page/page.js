@@ -21,7 +21,11 @@ function show() {
     ...shown.items.map((item) =>
       item.type === 'message'
         ? element('li', { className: item.message.role }, textOfParts(item.message.content))
-        : element('li', { className: 'call' }, `${item.call.name}: ${textOfParts(item.call.content ?? []) || item.call.status}`),
+        : element(
+            'li',
+            { className: 'call' },
+            `${item.call.name}: ${textOfParts(item.call.content ?? []) || item.call.status}`,
+          ),
     ),
   );
   questions.replaceChildren(

@@ -47,6 +47,7 @@ export {
 } from '../base/index.ts';
 export { callIdOf, isHostQuestion, PERMISSION_MODES } from '../contracts/index.ts';
 export * from './audit.ts';
+export type { ApproverTerms } from './checks/index.ts';
 export {
   AnswerCounter,
   anOutcome,
@@ -64,11 +65,16 @@ export {
   checkRequestId,
   checkSize,
   checkSteer,
+  hasVoted,
   MAX_INPUT_CHARS,
+  mayAnswer,
   normaliseInput,
   permissionMode,
+  personOf,
+  rolesOf,
   streamIdOf,
   unfitOfPrincipal,
+  whyNotApprover,
 } from './checks/index.ts';
 export * from './guarded-telemetry.ts';
 export type {

@@ -72,7 +72,7 @@ export const rooms: readonly Room[] = [
   room(
     'gate/questions',
     'the terms of a question: who may answer it, how many must, until when, what time makes of it',
-    'contracts base',
+    'contracts base session',
   ),
   room(
     'gate/policy',
@@ -297,7 +297,7 @@ export const rooms: readonly Room[] = [
   room(
     'adapters/page',
     'sessions and open questions of a server as stores for user interfaces',
-    'contracts base session gate/questions adapters/remote',
+    'contracts base session adapters/remote',
   ),
   room('adapters/react', 'hooks for React over them', 'contracts adapters/remote adapters/page'),
   room('adapters/auto-tools', 'tools without session or host', 'contracts session gate runtime adapters/models'),

@@ -92,7 +92,7 @@ describe('the client in a browser', () => {
       await tab.goto(origin);
       await tab.waitForFunction(`document.querySelector('#answer').textContent === 'It is paid.'`);
       expect(read[0]).toBe('entries/client.js');
-      expect(read).toHaveLength(4);
+      expect(read).toHaveLength(5);
     },
   );
 

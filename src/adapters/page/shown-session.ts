@@ -1,8 +1,7 @@
 import type { AgentEvent, RequestAnswer, SessionInput, Settlement } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import { mayAnswer } from '../../gate/questions/index.ts';
 import type { RunResult, SessionView } from '../../session/index.ts';
-import { createView, runErrorOf } from '../../session/index.ts';
+import { createView, mayAnswer, runErrorOf } from '../../session/index.ts';
 import type { RemoteHost, RemoteSession } from '../remote/index.ts';
 import type { SessionStore, SessionStoreOptions } from './session-store.ts';
 import { ShownItems } from './shown-items.ts';

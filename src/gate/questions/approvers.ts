@@ -1,32 +1,11 @@
 import type { ApproverRule, HostAnswer, Principal, ReportedRequest } from '../../contracts/index.ts';
 import { CoxswainError, canonicalJson } from '../../contracts/index.ts';
+import type { ApproverTerms } from '../../session/index.ts';
+import { personOf, rolesOf, whyNotApprover } from '../../session/index.ts';
 
 // Who may answer an open question, how many must, and which answer decides: told from its terms, for all parts alike.
 
-/** Terms of a question as far as they say who answers it: policy's word, an open question, what one was put with. */
-export interface ApproverTerms {
-  readonly approvers?: ApproverRule | undefined;
-}
-
 type Answers = NonNullable<ReportedRequest['answers']>;
-
-/** Why somebody may not decide on a question; undefined if they may. Without terms anybody may. */
-export function whyNotApprover(
-  terms: ApproverTerms | undefined,
-  requestedBy: Principal,
-  by: Principal,
-): string | undefined {
-  const rule = terms?.approvers;
-  if (!rule) return undefined;
-  if (rule.notRequester && isOne(by, requestedBy)) return 'the requester may not approve';
-  for (const roles of rolesOf(rule)) {
-    if (!by.roles?.some((role) => roles.includes(role))) return `it takes one of the roles ${roles.join(', ')}`;
-  }
-  return undefined;
-}
-
-/** The person who is meant: whoever acts, or whom they act for. */
-export const personOf = ({ id, onBehalfOf = id }: Principal): string => onBehalfOf;
 
 /**
  * Names one principal among all: somebody who acts for one person is another one than when they act for a second, or for
@@ -34,11 +13,6 @@ export const personOf = ({ id, onBehalfOf = id }: Principal): string => onBehalf
  */
 export function nameOfPrincipal({ id, onBehalfOf }: Principal): string {
   return [id, onBehalfOf].flatMap((part) => part?.replaceAll('~', '~0') ?? []).join('~1');
-}
-
-/** They are, or act for, the same person. */
-function isOne(a: Principal, b: Principal): boolean {
-  return [b.id, personOf(b)].some((id) => id === a.id || id === personOf(a));
 }
 
 /** Without a rule anybody may, with one nobody who is not named. */
@@ -130,32 +104,6 @@ export function hasAnswer({ answers = [] }: Pick<ReportedRequest, 'answers'>, re
   return answers.some((answer) => !answer.quorum && (requestId ?? answer.requestId) === answer.requestId);
 }
 
-/** They have said yes to what is shown, and more must say it: asking them again adds nothing. */
-export function hasVoted(
-  { requestId, approval, answers = [] }: Pick<ReportedRequest, 'requestId' | 'approval' | 'answers'>,
-  who: Principal,
-): boolean {
-  return answers.some(
-    (answer) =>
-      answer.requestId === requestId &&
-      answer.action === 'accept' &&
-      answer.quorum !== undefined &&
-      answer.by !== undefined &&
-      personOf(answer.by) === personOf(who) &&
-      answer.digest === approval?.previewDigest,
-  );
-}
-
-/** Whether a question that is shown to somebody is theirs to answer: policy lets them, and they have not said yes to it. */
-export function mayAnswer(
-  question: Pick<ReportedRequest, 'requestId'> & Partial<Pick<ReportedRequest, 'approval' | 'answers'>>,
-  who: Principal,
-): boolean {
-  const { approval } = question;
-  if (!approval) return true;
-  return whyNotApprover(approval, approval.requestedBy, who) === undefined && !hasVoted(question, who);
-}
-
 /** What a yes is to. */
 export interface Ballot {
   requestId: string;
@@ -230,10 +178,6 @@ export function decidingAnswer(
     if (isBehind && canonicalJson({ args: answer.args ?? null }) !== canonicalJson({ args: edit.args })) return false;
     return votesFor(soFar, ballot, terms, requestedBy).size >= needed;
   });
-}
-
-function rolesOf({ roles = [], also = [] }: ApproverRule): readonly (readonly string[])[] {
-  return [roles, ...also].filter((list) => list.length > 0);
 }
 
 /** Both rules hold, of different times: who answers has a role of each of their lists. */

@@ -1,5 +1,7 @@
 /** The terms of a question: who may answer it, how many must, until when, what time makes of it. */
-export type { ApproverTerms, AskedFor, AskedRequest, Ballot } from './approvers.ts';
+export type { ApproverTerms } from '../../session/index.ts';
+export { hasVoted, mayAnswer, personOf, whyNotApprover } from '../../session/index.ts';
+export type { AskedFor, AskedRequest, Ballot } from './approvers.ts';
 export {
   approversOf,
   assertApprover,
@@ -7,16 +9,12 @@ export {
   decidingAnswer,
   editedVote,
   hasAnswer,
-  hasVoted,
   isForNamed,
   isVote,
-  mayAnswer,
   mayDecide,
   nameOfPrincipal,
   notApprover,
-  personOf,
   votesFor,
-  whyNotApprover,
   whyNotOpen,
   wordsOfApprovers,
   yesesNeeded,

@@ -1,0 +1,62 @@
+import type { ApproverRule, Principal, ReportedRequest } from '../../contracts/index.ts';
+
+// Whether somebody may answer a question, told from what is shown of it: for hosts, and for pages, which load no gate.
+
+/** Terms of a question as far as they say who answers it: policy's word, an open question, what one was put with. */
+export interface ApproverTerms {
+  readonly approvers?: ApproverRule | undefined;
+}
+
+/** Why somebody may not decide on a question; undefined if they may. Without terms anybody may. */
+export function whyNotApprover(
+  terms: ApproverTerms | undefined,
+  requestedBy: Principal,
+  by: Principal,
+): string | undefined {
+  const rule = terms?.approvers;
+  if (!rule) return undefined;
+  if (rule.notRequester && isOne(by, requestedBy)) return 'the requester may not approve';
+  for (const roles of rolesOf(rule)) {
+    if (!by.roles?.some((role) => roles.includes(role))) return `it takes one of the roles ${roles.join(', ')}`;
+  }
+  return undefined;
+}
+
+/** The person who is meant: whoever acts, or whom they act for. */
+export const personOf = ({ id, onBehalfOf = id }: Principal): string => onBehalfOf;
+
+/** They are, or act for, the same person. */
+function isOne(a: Principal, b: Principal): boolean {
+  return [b.id, personOf(b)].some((id) => id === a.id || id === personOf(a));
+}
+
+/** They have said yes to what is shown, and more must say it: asking them again adds nothing. */
+export function hasVoted(
+  { requestId, approval, answers = [] }: Pick<ReportedRequest, 'requestId' | 'approval' | 'answers'>,
+  who: Principal,
+): boolean {
+  return answers.some(
+    (answer) =>
+      answer.requestId === requestId &&
+      answer.action === 'accept' &&
+      answer.quorum !== undefined &&
+      answer.by !== undefined &&
+      personOf(answer.by) === personOf(who) &&
+      answer.digest === approval?.previewDigest,
+  );
+}
+
+/** Whether a question that is shown to somebody is theirs to answer: policy lets them, and they have not said yes to it. */
+export function mayAnswer(
+  question: Pick<ReportedRequest, 'requestId'> & Partial<Pick<ReportedRequest, 'approval' | 'answers'>>,
+  who: Principal,
+): boolean {
+  const { approval } = question;
+  if (!approval) return true;
+  return whyNotApprover(approval, approval.requestedBy, who) === undefined && !hasVoted(question, who);
+}
+
+/** Lists of roles, of each of which an approver must have one. */
+export function rolesOf({ roles = [], also = [] }: ApproverRule): readonly (readonly string[])[] {
+  return [roles, ...also].filter((list) => list.length > 0);
+}
