@@ -5,7 +5,9 @@ import { application, executablePath, open, why } from '../chromium.ts';
 import { built } from '../packed.ts';
 
 describe.skipIf(executablePath === undefined)(`a page without a bundler in Chromium${why}`, () => {
-  test('the client of the built package, loaded by an import map: a message, a question, a reload, a yes', { timeout: 180_000 }, async () => {
+  test('the client of the built package, loaded by an import map: a message, a question, a reload, a yes', {
+    timeout: 180_000,
+  }, async () => {
     const dist = dirname(built('cli.js'));
     const { url } = await application(({ port = 0 }) => start({ port, dist }));
     const faults: string[] = [];
