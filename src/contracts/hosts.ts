@@ -6,12 +6,14 @@ import type {
   AnswerLimits,
   AnyTool,
   ExecutorSession,
+  GivenAnswer,
   LifecycleInterceptor,
   OpenRequest,
   PolicyEvaluator,
   Principal,
   SessionStanding,
   SessionSummary,
+  Settlement,
   StoreOption,
   Telemetry,
   WithOutput,
@@ -103,6 +105,8 @@ export interface HostContext extends StoreOption {
 export interface Session<Out = unknown> extends AgentSession, WithOutput<Out> {
   /** Open calls and questions, derived from the log, as this session's caller may answer them. */
   pending(): Promise<OpenRequest[]>;
+  /** As {@link AgentSession.respond}; a plain yes or no may be its word: `respond(requestId, 'deny')`. */
+  respond(requestId: string, answer: GivenAnswer): Promise<Settlement>;
   /** What the session and its newest turn are held to, and whether that is over. */
   standing(): Promise<SessionStanding>;
   /**

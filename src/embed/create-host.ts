@@ -8,10 +8,11 @@ import type {
   HostJournal,
   NeedsDeps,
   OutputFrom,
+  PolicyEvaluator,
   Session,
 } from '../contracts/index.ts';
-import type { AgentHost, HostOptions, OpenOptions } from '../host/index.ts';
-import { createHost as createHostOfSources } from '../host/index.ts';
+import type { AgentHost, HostOptions, OpenOptions, ToolVerdicts } from '../host/index.ts';
+import { createHost as createHostOfSources, policyFor } from '../host/index.ts';
 import type { Agent, CredentialService, Model, SessionService } from '../runtime/index.ts';
 import type { Check } from '../session/index.ts';
 import { checkIs, checkShape, either, having, list, object, required } from '../session/index.ts';
@@ -44,10 +45,15 @@ export interface HostOf<A extends AgentOrSource> extends Omit<AgentHost, 'open'>
 export interface EmbeddedHostOptions<
   L extends readonly AgentOrSource[] = readonly AgentOrSource[],
   T extends readonly AnyTool[] = readonly AnyTool[],
-> extends Omit<HostOptions, 'agents' | 'tools' | 'store' | 'sessions' | 'credentials' | 'models'> {
+> extends Omit<HostOptions, 'agents' | 'tools' | 'policy' | 'store' | 'sessions' | 'credentials' | 'models'> {
   agents: L;
   /** Tools that the host runs. */
   tools?: T;
+  /**
+   * Default: readOnly tools run, the rest asks. `allowAll()` opts out. By the names of `tools`, what {@link policyFor} takes:
+   * what is not named asks.
+   */
+  policy?: PolicyEvaluator | VerdictsOn<T>;
   /** For those that are agents of the runtime. */
   agentOptions?: FromAgentOptions;
   /**
@@ -61,6 +67,11 @@ export interface EmbeddedHostOptions<
   /** Finds models by name, for agents that name theirs and calls that name another: a `modelRegistry({…})`, or a function. */
   models?: ModelRegistry | ((name: string) => Model | undefined);
 }
+
+/** Absent where a tool's name is not known, or is that of the method that makes an evaluator of an object. */
+type VerdictsOn<T extends readonly AnyTool[]> = 'evaluate' extends T[number]['name']
+  ? never
+  : ToolVerdicts<NoInfer<T>[number]>;
 
 /** Finds models by name, as `modelRegistry` of the adapters does. */
 interface ModelRegistry {
@@ -85,9 +96,10 @@ interface ModelRegistry {
  *   app: 'shop',
  *   agents: [clerk],
  *   tools: [refund],
+ *   policy: { refund: ({ order }) => (order < 100 ? 'allow' : 'ask') },
  *   onApproval: ({ name, args }) => {
  *     console.log(name, args);
- *     return { kind: 'approve' };
+ *     return 'approve';
  *   },
  * });
  * const { reason, text } = await run(await host.open('clerk'), 'Pay order 7 back.');
@@ -102,12 +114,20 @@ export function createHost<
     agents: required(list),
     agentOptions: object,
   });
-  const { agents, agentOptions, ...rest }: EmbeddedHostOptions<L, T> = options;
+  const { agents, agentOptions, policy, ...rest }: EmbeddedHostOptions<L, T> = options;
   const sources = agents.map((agent, index): AgentSource => {
     checkIs(agent, `createHost: options.agents[${index}]`, agentOrSource);
     return 'descriptor' in agent ? agent : fromAgent(agent, agentOptions);
   });
-  return createHostOfSources({ ...rest, agents: sources }) as HostOf<L[number]>;
+  const judge = areVerdicts<VerdictsOn<T>>(policy) ? policyFor<readonly AnyTool[]>(rest.tools ?? [], policy) : policy;
+  const given = judge === undefined ? rest : { ...rest, policy: judge };
+  return createHostOfSources({ ...given, agents: sources }) as HostOf<L[number]>;
+}
+
+/** Of what is neither, the host says that it is no policy. */
+function areVerdicts<V>(policy: PolicyEvaluator | V | undefined): policy is V {
+  if (typeof policy !== 'object' || policy === null || Object.getPrototypeOf(policy) !== Object.prototype) return false;
+  return !('evaluate' in policy) && Object.keys(policy).length > 0;
 }
 
 const agentOrSource: Check = { needs: 'an agent or an agent source', fits: either(having('run'), having('open')).fits };

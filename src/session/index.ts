@@ -66,6 +66,7 @@ export {
   checkSize,
   checkSteer,
   hasVoted,
+  inFull,
   MAX_INPUT_CHARS,
   mayAnswer,
   normaliseInput,

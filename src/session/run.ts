@@ -44,8 +44,13 @@ export interface SessionRunOptions extends ExecutionOptions {
   onEvent?: (event: AgentEvent) => void;
 }
 
+type Input = string | SessionInput | readonly SessionInput[];
+/** What a run goes on with, and how; nothing: with the answers that open requests have been given. */
+type Given = [input?: Input, options?: SessionRunOptions];
+
 /**
- * Runs one stream to its end and says what it came to: `reason` and `error` report a failure.
+ * Runs one stream to its end and says what it came to: `reason` and `error` report a failure. Without an input it
+ * continues the turn, behind the answers to what was open.
  * @throws CoxswainError as the first `next()` of a stream, and `E_NO_MODEL`: without a model no run can come to anything
  * @example
  * ```ts
@@ -54,15 +59,26 @@ export interface SessionRunOptions extends ExecutionOptions {
  * const host = createHost({ app: 'shop', agents: [new LlmAgent({ name: 'clerk', model: 'gpt-5' })] });
  * const session = await host.open('clerk');
  * const { reason, text, pending } = await run(session, 'Pay order 7 back.', { limits: { steps: 10 } });
- * if (reason === 'input_required') for (const { requestId } of pending) await session.respond(requestId, { kind: 'deny' });
  * console.log(text);
+ * if (reason === 'input_required') {
+ *   for (const { requestId } of pending) await session.respond(requestId, 'deny');
+ *   await run(session);
+ * }
  * ```
  */
+export function run<Out = unknown>(session: AgentSession & WithOutput<Out>): Promise<RunResult<Out>>;
+export function run<Out = unknown>(
+  session: AgentSession & WithOutput<Out>,
+  input: Input,
+  options?: SessionRunOptions,
+): Promise<RunResult<Out>>;
 export async function run<Out = unknown>(
   session: AgentSession & WithOutput<Out>,
-  input: string | SessionInput | readonly SessionInput[],
-  options: SessionRunOptions = {},
+  ...given: Given
 ): Promise<RunResult<Out>> {
+  const [, options = {}] = given;
+  // An input that is there and undefined is a mistake, and the stream says so.
+  const input = given.length === 0 ? ({ kind: 'continue' } as const) : (given[0] as Input);
   checkIs(session, 'run: session', having('stream'));
   checkShape<Pick<typeof options, 'onEvent'>>(options, 'run: options', { onEvent: fn });
   const { onEvent, ...execution } = options;
@@ -107,12 +123,19 @@ function resultOf<Out>(summary: StreamSummary): RunResult<Out> {
  * console.log(text);
  * ```
  */
+export function runOrThrow<Out = unknown>(
+  session: AgentSession & WithOutput<Out>,
+): Promise<RunResult<Out> & { reason: 'completed' }>;
+export function runOrThrow<Out = unknown>(
+  session: AgentSession & WithOutput<Out>,
+  input: Input,
+  options?: SessionRunOptions,
+): Promise<RunResult<Out> & { reason: 'completed' }>;
 export async function runOrThrow<Out = unknown>(
   session: AgentSession & WithOutput<Out>,
-  input: string | SessionInput | readonly SessionInput[],
-  options: SessionRunOptions = {},
+  ...given: Given
 ): Promise<RunResult<Out> & { reason: 'completed' }> {
-  const result = await run(session, input, options);
+  const result = await run(session, ...(given as [Input, SessionRunOptions?]));
   const { reason, error, pending } = result;
   if (reason === 'completed') return { ...result, reason: 'completed' };
   if (error && reason !== 'input_required') {

@@ -16,8 +16,8 @@ const { dependencies } = JSON.parse(readFileSync(join(tasks, 'package.json'), 'u
 /** Libraries of schemas, by the file that has the programs' schemas in their words. */
 const libraries = readdirSync(join(tasks, 'schemas')).map((file) => file.replace('.ts', ''));
 const programs = Object.keys(printed);
-/** Those that a schema makes a difference to when they run. */
-const schemaTakers = ['1-tool.ts', '2-agent.ts', '3-host.ts', '9-policy.ts'];
+/** Those that write a schema, or take a tool with one. */
+const schemaTakers = programs.filter((program) => program !== '8-mcp.ts');
 /** What programs have in common, and what must not compile. */
 const shared = ['bank.ts', 'wrong.ts'];
 
@@ -102,16 +102,25 @@ describe('ten tasks, against the installed package', () => {
     expect(untold).toEqual([]);
   });
 
-  // Each in a process of its own, as its user starts it.
-  describe.each(libraries)('with schemas of %s', (library) => {
-    const those = Object.entries(printed).filter(([program]) => library === 'zod-4' || schemaTakers.includes(program));
-    test.for(those)('%s runs', async ([program, lines], { skip }) => {
-      if (fault !== '') skip(`the registry is not reachable (${fault})`);
-      const { stdout } = await promisify(execFile)(process.execPath, [program], {
-        cwd: join(home, library),
-        env: ofUsers(),
-      });
-      expect(stdout.trimEnd().split('\n')).toEqual(lines);
-    });
+  const linesOf = async (library: string, args: readonly string[]) => {
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: join(home, library), env: ofUsers() });
+    return stdout.trimEnd().split('\n');
+  };
+
+  // In a process of its own, as its user starts it.
+  test.for(Object.entries(printed))('with schemas of zod-4 %s runs', async ([program, lines], { skip }) => {
+    if (fault !== '') skip(`the registry is not reachable (${fault})`);
+    expect(await linesOf('zod-4', [program])).toEqual(lines);
   });
+
+  // One process for all of a library: what differs is the library.
+  test.for(libraries.filter((library) => library !== 'zod-4'))(
+    'with schemas of %s all run that take one',
+    async (library, { skip }) => {
+      if (fault !== '') skip(`the registry is not reachable (${fault})`);
+      const all = schemaTakers.map((program) => `console.log('# ${program}'); await import('./${program}');`).join(' ');
+      const expected = schemaTakers.flatMap((program) => [`# ${program}`, ...(printed[program] ?? [])]);
+      expect(await linesOf(library, ['--input-type=module', '--eval', all])).toEqual(expected);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-import type { CoxswainError, ReportedRequest, RequestAnswer, Settlement } from '../../contracts/index.ts';
+import type { CoxswainError, GivenAnswer, ReportedRequest, Settlement } from '../../contracts/index.ts';
 import { openRequestOf } from '../../contracts/index.ts';
 import { checkAnswer, checkRequestId, StreamQueue } from '../../session/index.ts';
 import type { Link } from './link.ts';
@@ -82,7 +82,7 @@ export class LinkedApprovals implements RemoteApprovals {
 
   async decide(
     requestId: string,
-    answer: RequestAnswer,
+    answer: GivenAnswer,
     place: { sessionId?: string; userId?: string; agent?: string } = {},
   ): Promise<Settlement> {
     checkRequestId(requestId);

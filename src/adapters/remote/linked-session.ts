@@ -9,6 +9,7 @@ import type {
   EventsOptions,
   ExecutorSession,
   ExecutorStreamOptions,
+  GivenAnswer,
   HostAnswer,
   OpenRequest,
   PlaceNotice,
@@ -128,7 +129,7 @@ export class LinkedSession implements RemoteSession, ExecutorSession {
     return made.stream;
   }
 
-  async respond(requestId: string, answer: HostAnswer): Promise<Settlement> {
+  async respond(requestId: string, answer: HostAnswer | GivenAnswer): Promise<Settlement> {
     checkRequestId(requestId);
     return this.#change('session/respond', { requestId, answer: checkAnswer(answer) });
   }

@@ -3,9 +3,9 @@ import type {
   AgentEvent,
   AgentSession,
   AgentSource,
+  GivenAnswer,
   OpenRequest,
   Principal,
-  RequestAnswer,
   SessionProvider,
   SessionStanding,
   Settlement,
@@ -39,6 +39,8 @@ export interface RemoteSession extends AgentSession {
   /** A stream of the session runs, of any client, as far as the server has said. */
   readonly isRunning: boolean;
   pending(): Promise<OpenRequest[]>;
+  /** As {@link AgentSession.respond}; a plain yes or no may be its word: `respond(requestId, 'deny')`. */
+  respond(requestId: string, answer: GivenAnswer): Promise<Settlement>;
   /** Of an executor that is served; a server of hosted sessions sees to it itself. */
   standing(): Promise<SessionStanding>;
   /** Everything that happens from now on, partial messages included, by any client. */
@@ -91,7 +93,7 @@ export interface RemoteApprovals {
    */
   decide(
     requestId: string,
-    answer: RequestAnswer,
+    answer: GivenAnswer,
     place?: { sessionId?: string; userId?: string; agent?: string },
   ): Promise<Settlement>;
 }

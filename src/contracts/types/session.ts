@@ -17,6 +17,8 @@ export type ElicitationResponseInput = Closed<z.infer<typeof schema.elicitationR
 export type HostAnswer = Closed<z.infer<typeof schema.requestAnswer>>;
 /** What a caller answers to an open request. */
 export type RequestAnswer = WithoutHostFacts<HostAnswer>;
+/** The same as a caller writes it: a plain yes or no may be its word alone. */
+export type GivenAnswer = RequestAnswer | 'approve' | 'deny';
 type WithoutHostFacts<A> = A extends { kind: 'approve' } ? Omit<A, 'starts' | 'decision' | 'quorum'> : A;
 export type ElicitationAction = z.infer<typeof schema.elicitationAction>;
 export type Settlement = Closed<z.infer<typeof schema.settlement>>;

@@ -1,4 +1,4 @@
-import type { OpenRequest, Principal, RequestAnswer, Settlement, ToolDescriptor } from '../../contracts/index.ts';
+import type { GivenAnswer, OpenRequest, Principal, RequestAnswer, Settlement, ToolDescriptor } from '../../contracts/index.ts';
 import type { AuditEntry } from '../../session/index.ts';
 import type { ApprovalFilter, ApprovalPlace, OpenApproval } from './open-sessions.ts';
 
@@ -36,5 +36,5 @@ export interface Approvals {
    * @throws CoxswainError `FAILED_PRECONDITION / E_UNKNOWN_REQUEST | E_REQUEST_CLOSED`, `PERMISSION_DENIED /
    *   E_NOT_APPROVER`, `INVALID_ARGUMENT / E_BAD_INPUT` where several sessions ask a question of this id
    */
-  decide(requestId: string, answer: RequestAnswer, deciding: { by: Principal } & ApprovalPlace): Promise<Settlement>;
+  decide(requestId: string, answer: GivenAnswer, deciding: { by: Principal } & ApprovalPlace): Promise<Settlement>;
 }

@@ -1,4 +1,5 @@
 import type {
+  GivenAnswer,
   OpenRequest,
   Principal,
   ReportedRequest,
@@ -217,7 +218,7 @@ export class HostApprovals implements Approvals, Holder {
 
   async decide(
     requestId: string,
-    answer: RequestAnswer,
+    answer: GivenAnswer,
     deciding: { by: Principal } & ApprovalPlace,
   ): Promise<Settlement> {
     checkRequestId(requestId);

@@ -6,6 +6,7 @@ import type {
   EventsOptions,
   ExecutionOptions,
   ExecutorSession,
+  GivenAnswer,
   OpenRequest,
   PermissionMode,
   Principal,
@@ -127,7 +128,7 @@ export class HostedSession implements Session, ControlledSession, Ruling {
     );
   }
 
-  async respond(requestId: string, given: RequestAnswer): Promise<Settlement> {
+  async respond(requestId: string, given: GivenAnswer): Promise<Settlement> {
     this.#assertOpen();
     checkRequestId(requestId);
     const answer: RequestAnswer = withoutHostFacts(checkAnswer(given));

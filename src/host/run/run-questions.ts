@@ -1,7 +1,7 @@
-import type { ApprovalQuestion, ReportedRequest, RequestAnswer } from '../../contracts/index.ts';
+import type { ApprovalQuestion, GivenAnswer, ReportedRequest, RequestAnswer } from '../../contracts/index.ts';
 import { isCoxswainError, openRequestOf } from '../../contracts/index.ts';
 import { MAX_TIMER_MS, untilFirstChange } from '../../gate/index.ts';
-import { LazyMap, LazySet } from '../../session/index.ts';
+import { inFull, LazyMap, LazySet } from '../../session/index.ts';
 import { closedByOthers, WaitingQuestions } from '../questions/index.ts';
 import type { RunBase } from './run-base.ts';
 import { eventBase } from './run-base.ts';
@@ -123,8 +123,9 @@ export class RunQuestions {
     const { signal, session } = this.#scope;
     const answering = async () => {
       try {
-        const answer = (await handler(request, { signal })) as RequestAnswer | undefined;
-        if (answer && !signal.aborted) await session.respond(request.requestId, toWhatWasShown(request, answer));
+        const answer = (await handler(request, { signal })) as GivenAnswer | undefined;
+        if (answer && !signal.aborted)
+          await session.respond(request.requestId, toWhatWasShown(request, inFull(answer)));
       } catch (error) {
         if (isCoxswainError(error) && closedByOthers.has(error.code)) return;
         session.frame.warn(`the answer to ${request.requestId} was not taken; it stays open`, error);

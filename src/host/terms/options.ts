@@ -7,13 +7,13 @@ import type {
   ApproverRule,
   Bus,
   Dispatcher,
+  GivenAnswer,
   LifecycleInterceptor,
   Limits,
   PermissionMode,
   PolicyEvaluator,
   PriceTable,
   Principal,
-  RequestAnswer,
   SessionRef,
   Telemetry,
   ToolProvider,
@@ -24,7 +24,7 @@ import type { RedactionOptions } from '../../session/index.ts';
 export type AnswerFor<Request> = (
   request: Request,
   context: { signal: AbortSignal },
-) => RequestAnswer | undefined | Promise<RequestAnswer | undefined>;
+) => GivenAnswer | undefined | Promise<GivenAnswer | undefined>;
 
 export interface HostOptions {
   /** Name space of sessions and state. One safe segment. */

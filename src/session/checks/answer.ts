@@ -1,5 +1,5 @@
 import { guarded } from '../../base/index.ts';
-import type { HostAnswer } from '../../contracts/index.ts';
+import type { GivenAnswer, HostAnswer, RequestAnswer } from '../../contracts/index.ts';
 import { CoxswainError, copyJson } from '../../contracts/index.ts';
 import { checkAnswerMembers } from './answer-members.ts';
 import { checkSize } from './input.ts';
@@ -8,16 +8,22 @@ import { checkPrincipal } from './principal.ts';
 const actions: readonly unknown[] = ['accept', 'decline', 'cancel'];
 
 /**
- * An answer as it may be judged: of a known shape, and a copy, so that what was checked is what is stored. Who answers
+ * An answer, also one that is only a word, as it may be judged: of a known shape, and a copy, so that what was checked is what is stored. Who answers
  * is compared with who may: a `by` that names nobody must not count as somebody else.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT | E_NOT_JSON | E_TOO_DEEP | E_TOO_LARGE`
  */
-export function checkAnswer<A extends HostAnswer>(answer: A): A {
-  return guarded('the answer', () => checked(answer));
+export function checkAnswer(answer: HostAnswer | GivenAnswer): HostAnswer {
+  return guarded('the answer', () => checked(inFull(answer)));
+}
+
+/** A plain yes or no that is only its word, as the object that it stands for. */
+export function inFull<A extends HostAnswer>(answer: A | Extract<GivenAnswer, string>): A | RequestAnswer {
+  return answer === 'approve' || answer === 'deny' ? { kind: answer } : answer;
 }
 
 function checked<A extends HostAnswer>(answer: A): A {
-  if (!isRecord(answer)) throw bad('it is no object; give {kind: "approve"}, "deny", "result" or "elicitation"');
+  if (!isRecord(answer))
+    throw bad('it is no object, nor "approve" or "deny"; give {kind: "approve"}, "deny", "result" or "elicitation"');
   const copy = copyJson(answer, 'answer');
   const { kind, by } = copy;
   if (by !== undefined) checkPrincipal(by, 'by');

@@ -1,6 +1,6 @@
 /** Checks of what a session is given: inputs, answers, options. */
 
-export { checkAnswer } from './answer.ts';
+export { checkAnswer, inFull } from './answer.ts';
 export { AnswerCounter, answerLimits, charsOf } from './answer-counter.ts';
 export type { ApproverTerms } from './approver.ts';
 export { hasVoted, mayAnswer, personOf, rolesOf, whyNotApprover } from './approver.ts';

@@ -10,7 +10,7 @@ const host = createHost({
   agents: [clerk()],
   tools: [pay],
   deps: ledger,
-  onApproval: ({ args }) => ({ kind: args.amount === 300 ? 'approve' : 'deny' }),
+  onApproval: ({ args }) => (args.amount === 300 ? 'approve' : 'deny'),
 });
 // #endregion
 

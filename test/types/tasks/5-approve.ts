@@ -8,8 +8,8 @@ const session = await host.open('clerk', { principal: { id: 'ann' } });
 
 // #region task
 let result = await run(session, 'Pay 300.');
-for (const { requestId } of result.pending) await session.respond(requestId, { kind: 'approve' });
-result = await run(session, { kind: 'continue' });
+for (const { requestId } of result.pending) await session.respond(requestId, 'approve');
+result = await run(session);
 // #endregion
 
 console.log(result.text, ledger.paid);
@@ -23,6 +23,6 @@ for (const request of (await run(other, 'Pay 300.')).pending) {
   console.log(name, args, `for ${approval.requestedBy.id}`);
   await other.respond(request.requestId, { kind: 'deny', reason: 'too much' });
 }
-console.log((await run(other, { kind: 'continue' })).denied, ledger.paid);
+console.log((await run(other)).denied, ledger.paid);
 await host.close();
 await another.close();

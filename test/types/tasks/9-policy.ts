@@ -1,17 +1,21 @@
-import { createHost, policyFor, rulePolicy, run } from 'coxswain';
+import { createHost, rulePolicy, run } from 'coxswain';
 import type { Ledger } from './bank.ts';
 import { clerk, pay } from './bank.ts';
 
-// #region task
-const policy = policyFor([pay], { pay: ({ amount }) => (amount > 100 ? 'deny' : 'allow') });
-// #endregion
+const ledger: Ledger = { paid: [] };
+const given = { app: 'bank', agents: [clerk()], tools: [pay], deps: ledger };
+
+const host = createHost({
+  ...given,
+  // #region task
+  policy: { pay: ({ amount }) => (amount > 100 ? 'deny' : 'allow') },
+  // #endregion
+});
 
 // The same as data.
 const rules = rulePolicy([{ id: 'big', tool: 'pay', args: { '/amount': { minimum: 100 } }, outcome: 'ask' }]);
-for (const given of [policy, rules]) {
-  const ledger: Ledger = { paid: [] };
-  const host = createHost({ app: 'bank', agents: [clerk()], tools: [pay], deps: ledger, policy: given });
-  const { denied, pending } = await run(await host.open('clerk'), 'Pay 300.');
+for (const one of [host, createHost({ ...given, agents: [clerk()], policy: rules })]) {
+  const { denied, pending } = await run(await one.open('clerk'), 'Pay 300.');
   console.log(denied, pending.length, ledger.paid);
-  await host.close();
+  await one.close();
 }

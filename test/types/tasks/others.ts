@@ -41,7 +41,7 @@ export const others: Readonly<Record<string, { of: 'AI SDK' | 'OpenAI Agents'; c
   },
   '9-policy.ts': {
     of: 'AI SDK',
-    code: `const toolApproval = { pay: ({ amount }) => (amount > 100 ? 'user-approval' : undefined) };`,
+    code: `toolApproval: { pay: ({ amount }) => (amount > 100 ? 'user-approval' : undefined) },`,
   },
   '10-test.ts': {
     of: 'OpenAI Agents',

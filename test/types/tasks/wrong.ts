@@ -154,6 +154,10 @@ export function inside(session: Session) {
   session.judge;
   // @ts-expect-error Property 'wake' does not exist on type
   session.wake;
+  // @ts-expect-error '"yes"' is not assignable to parameter
+  session.respond('r', 'yes');
+  // @ts-expect-error 'undefined' is not assignable to parameter
+  run(session, undefined);
 }
 
 // 6 A store.
@@ -169,6 +173,12 @@ policyFor([pay, free], { pay: ({ amuont }) => (amuont ? 'allow' : 'deny') });
 policyFor([pay, free], { pay: ({ name }) => (name ? 'allow' : 'deny') });
 // @ts-expect-error '"maybe"' is not assignable to type '"allow" | "ask" | "deny"
 policyFor([pay, free], { pay: 'maybe' });
+// @ts-expect-error 'pya' does not exist in type
+createHost({ ...bank, tools: [pay, free], policy: { pya: 'allow' } });
+// @ts-expect-error Property 'amuont' does not exist on type
+createHost({ ...bank, tools: [pay, free], policy: { pay: ({ amuont }) => (amuont ? 'allow' : 'deny') } });
+// @ts-expect-error '"maybe"' is not assignable to type
+createHost({ ...bank, tools: [pay], policy: { pay: () => 'maybe' } });
 // @ts-expect-error '"ask_user"' is not assignable to type '"allow" | "ask" | "deny"'
 export const former: PolicyRule = { id: 'big', tool: 'pay', outcome: 'ask_user' };
 
