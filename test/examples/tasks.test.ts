@@ -79,7 +79,9 @@ describe('ten tasks, against the installed package', () => {
 
   test('the oldest compiler that the documentation names infers the same', { timeout: 300_000 }, ({ skip }) => {
     if (fault !== '') skip(`the registry is not reachable (${fault})`);
-    expect(faultsOf('typescript-lowest', { ...ways.node16, skipLibCheck: true })).toEqual([]);
+    const faults = faultsOf('typescript-lowest', { ...ways.node16, skipLibCheck: false });
+    // The declarations of effect are for 5.7 and newer, which has generic typed arrays; ours and the others' are clean.
+    expect(faults.filter((text) => !/^node_modules\/effect(?:-3)?\/\S+ error TS2315/.test(text))).toEqual([]);
   });
 
   test('a wrong use is told in words that lead to the mistake', { timeout: 300_000 }, ({ skip }) => {

@@ -7,7 +7,10 @@ import { ScriptedModel } from '../../src/testing/index.ts';
 
 const inputSchema = { type: 'object', properties: { eur: { type: 'number' } }, required: ['eur'] } as const;
 
-function bank(options: Partial<Pick<HostOptions, 'onApproval'>> = {}, name = 'pay') {
+function bank<const Name extends string = 'pay'>(
+  options: Partial<Pick<HostOptions, 'onApproval'>> = {},
+  name = 'pay' as Name,
+) {
   const paid: number[] = [];
   const pay = defineTool({
     name,
@@ -50,7 +53,7 @@ test('19-P5 a word is stored as the answer that it stands for, from each place t
     for await (const event of events) {
       if (event.type === 'elicitation_response') found.push({ action: event.action });
       if (event.type === 'custom' && event.kind === 'policy_decision') {
-        const { outcome, by, previewDigest } = event.data as Record<string, unknown>;
+        const { outcome, by, previewDigest } = event.data as unknown as Record<string, unknown>;
         found.push({ outcome, by, bound: typeof previewDigest });
       }
     }
