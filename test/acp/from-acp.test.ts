@@ -118,6 +118,41 @@ describe('what it asks for without end', () => {
   );
 });
 
+test('ATK3-03 permissions that wait at once are bounded as calls of an answer are, and answered ones do not count', async () => {
+  await using agent = smallAgent();
+  const context = { app: 'shop', answerLimits: { calls: 20 } };
+  const session = await agent.source.open({ sessionId: 's1', create: true }, context);
+  try {
+    const events = await say(session, 'babble permissions');
+    await vi.waitFor(() => expect(agent.journal()).toContain('cancel'));
+    const end = endOf(events);
+    if (end?.type === 'stream_end' && end.reason === 'input_required')
+      events.push(...(await say(session, { kind: 'continue' })));
+    expect(events.find(({ type }) => type === 'error')).toMatchObject({
+      code: 'E_ANSWER_LIMIT',
+      details: { limit: 'calls', max: 20 },
+    });
+    expect(await session.pending()).toEqual([]);
+    expect(requestsOf(events).length).toBeLessThan(25);
+  } finally {
+    await session[Symbol.asyncDispose]();
+  }
+});
+
+test('ATK3-03 so are the files that it asks for at once, and not how many it asks for in all', async () => {
+  const files = { readTextFile: async () => 'text', writeTextFile: async () => {} };
+  await using agent = smallAgent({ files });
+  const context = { app: 'shop', answerLimits: { calls: 1 }, policy: allowAll() };
+  const session = await agent.source.open({ sessionId: 's1', create: true }, context);
+  try {
+    const events = await say(session, 'fs-read a.txt\nfs-read b.txt\nsay done');
+    expect(endOf(events)).toMatchObject({ reason: 'completed' });
+    expect(requestsOf(events)).toHaveLength(2);
+  } finally {
+    await session[Symbol.asyncDispose]();
+  }
+});
+
 describe('what it asks permission for', () => {
   test('is asked of a person whatever the policy allows, and done once after a yes', async () => {
     await using agent = smallAgent();

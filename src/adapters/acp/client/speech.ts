@@ -38,6 +38,21 @@ export class AcpSpeech {
     this.#counter.more('other', charsOf(value));
   }
 
+  /**
+   * A call of the agent waits for somebody or runs, until the function that this gives is called.
+   * @throws CoxswainError `RESOURCE_EXHAUSTED / E_ANSWER_LIMIT` for too many at once
+   */
+  begun(): () => void {
+    const end = () => this.#counter.more('calls', -1);
+    try {
+      this.#counter.more('calls', 1);
+    } catch (error) {
+      end();
+      throw error;
+    }
+    return end;
+  }
+
   /** @throws CoxswainError `RESOURCE_EXHAUSTED / E_ANSWER_LIMIT` */
   say(kind: Speaking['kind'], block: ContentBlock, theirs: string | null | undefined): void {
     let now = this.#speaking;

@@ -282,14 +282,20 @@ export class AcpTurn implements AcpListener {
     });
   }
 
-  /** Through the gate; behind the words that came before it. */
+  /** Through the gate; behind the words that came before it. @throws CoxswainError where too many wait or run already */
   async #run(tool: Tool, args: Record<string, unknown>, options: ToolRunOptions): Promise<unknown> {
+    let ended: (() => void) | undefined;
+    this.#within(() => {
+      ended = this.#speech.begun();
+    });
+    if (!ended) throw this.#failure;
     const run = this.#speech.after(() => {}).then(() => tool.executor(this.#ctx, options)(args));
     this.#running.add(run);
     try {
       return await run;
     } finally {
       this.#running.delete(run);
+      ended();
     }
   }
 
