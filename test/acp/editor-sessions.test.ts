@@ -160,6 +160,49 @@ describe('the editor’s own servers and folder', () => {
   );
 });
 
+describe('ATK3-10 sessions that are being opened', () => {
+  /** Sessions of a stored one, each of which waits to be let go; how many were opened, and how many closed. */
+  async function slow() {
+    const host = hostOf([]);
+    const { id } = await host.open('ours', { sessionId: 's', create: true });
+    const door = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    const counts = { opened: 0, closed: 0 };
+    const editor = await editorOf(host, allow, undefined, {
+      async open({ sessionId = id }) {
+        counts.opened++;
+        asked.resolve();
+        await door.promise;
+        return host.open('ours', { sessionId });
+      },
+      closed: async () => void counts.closed++,
+    });
+    const load = (method: 'session/load' | 'session/resume' = 'session/load') =>
+      editor.agent.request(method, { sessionId: id, cwd: '/work', mcpServers: [] });
+    return { editor, load, door, asked, counts };
+  }
+
+  test('one that is loaded several times at once is opened once, and closed', async () => {
+    const { editor, load, door, counts } = await slow();
+    const loads = [load(), load(), load('session/resume')];
+    door.resolve();
+    await Promise.all(loads);
+    editor.close();
+    await editor.closed;
+    expect(counts).toEqual({ opened: 1, closed: 1 });
+  });
+
+  test('one that is opened while the editor goes is closed, and waited for', async () => {
+    const { editor, load, door, asked, counts } = await slow();
+    const loading = load().catch(() => 'gone');
+    await asked.promise;
+    editor.close();
+    door.resolve();
+    await editor.closed;
+    expect([await loading, counts]).toEqual(['gone', { opened: 1, closed: 1 }]);
+  });
+});
+
 describe('modes', () => {
   const edit: AnyTool = tool('change', () => 'changed', { kind: 'edit' });
   const script = () => [call('change'), 'one', call('change'), 'two'];

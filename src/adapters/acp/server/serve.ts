@@ -34,6 +34,7 @@ import {
 import { loadAcpSdk, partOfBlock } from '../calls/index.ts';
 import { EditorServers } from './editor-servers.ts';
 import { EditorSession } from './open-session.ts';
+import { Openings } from './openings.ts';
 import { Prompt } from './prompt.ts';
 import { Showing } from './showing.ts';
 
@@ -140,6 +141,8 @@ class Served {
   readonly #options: ServeAcpOptions;
   readonly #sdk: Awaited<ReturnType<typeof loadAcpSdk>>;
   readonly #sessions = new Map<string, EditorSession>();
+  readonly #openings = new Openings<EditorSession>();
+  #hasEnded = false;
   /** By session; a cancel also ends what lies between two streams. */
   readonly #prompts = new Map<string, Prompt>();
   #client: ClientCapabilities = {};
@@ -220,6 +223,8 @@ class Served {
 
   #served(connection: AgentConnection): AcpServer {
     const closed = connection.closed.then(async () => {
+      this.#hasEnded = true;
+      await this.#openings.settled();
       for (const open of this.#sessions.values()) await this.#disposed(open);
       this.#sessions.clear();
     });
@@ -248,7 +253,11 @@ class Served {
     };
   }
 
-  async #open({ sessionId, cwd, mcpServers = [] }: Opening): Promise<EditorSession> {
+  #open(request: Opening): Promise<EditorSession> {
+    return this.#openings.run(() => this.#begun(request));
+  }
+
+  async #begun({ sessionId, cwd, mcpServers = [] }: Opening): Promise<EditorSession> {
     const servers = new EditorServers(mcpServers, cwd, (message) => this.#options.warn?.(message));
     const request = { cwd, mcpServers, mcpToolsets: () => servers.toolsets(), ...(sessionId ? { sessionId } : {}) };
     let session: AgentSession | undefined;
@@ -265,13 +274,18 @@ class Served {
       }
       throw error;
     }
+    if (this.#hasEnded) {
+      await this.#disposed(open);
+      throw new CoxswainError('ABORTED', 'E_ABORTED', `the editor has gone while session ${session.id} was opened`);
+    }
     this.#sessions.set(open.session.id, open);
     return open;
   }
 
   /** One that is open already, or is stored. */
   async #again(request: Opening & { sessionId: string }): Promise<EditorSession> {
-    return this.#sessions.get(request.sessionId) ?? (await this.#open(request));
+    const open = this.#sessions.get(request.sessionId);
+    return open ?? this.#openings.once(request.sessionId, () => this.#open(request));
   }
 
   /** @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND` */
