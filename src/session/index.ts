@@ -130,3 +130,4 @@ export * from './run.ts';
 export { AnswerWords, addUsage, EventStream, LastWords, StreamQueue, StreamSummary } from './stream/index.ts';
 export * from './trace.ts';
 export * from './view.ts';
+export { visible } from './visible.ts';

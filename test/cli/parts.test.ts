@@ -118,6 +118,8 @@ test('foreign text loses what moves a cursor or turns text around', () => {
 
 test('marks that turn text around and separators that end a line are no text', () => {
   expect(clean('a\u200fb\u061cc\u2028d')).toBe('a\ufffdb\ufffdc\ufffdd');
+  // ATK3-08
+  expect(clean('a\u200bb\u{e0041}c\u3164d')).toBe('a\ufffdb\ufffdc\ufffdd');
 });
 
 describe('what is asked', () => {

@@ -3,7 +3,8 @@ import type { ContentPart, DisplayContent } from '../../src/contracts/index.ts';
 import { RecentEvents } from '../../src/host/mcp/http/recent-events.ts';
 import { checkNumbers, hostNames, pagesOf } from '../../src/host/mcp/turn/check-options.ts';
 import { toBlocks } from '../../src/host/mcp/turn/content.ts';
-import { previewText, visible } from '../../src/host/mcp/turn/preview-text.ts';
+import { previewText } from '../../src/host/mcp/turn/preview-text.ts';
+import { visible } from '../../src/session/index.ts';
 
 describe('what an agent said, as the protocol shows it', () => {
   test.each<[string, ContentPart, unknown]>([
@@ -101,6 +102,11 @@ describe('what a person sees before saying yes', () => {
     expect(previewText(preview, args)).toEqual({ text });
   });
 
+  test('ATK3-08 a cell of a table that is an object is shown as JSON', () => {
+    const table = { type: 'table', columns: ['to', 'eur'], rows: [[{ account: 'evil' }, 7]] } as DisplayContent;
+    expect(previewText([table], {})).toEqual({ text: 'to | eur\n{"account":"evil"} | 7' });
+  });
+
   test('is no question where it cannot be shown whole', () => {
     const picture: DisplayContent = { type: 'media', mimeType: 'image/png' };
     expect(previewText([{ type: 'text', text: 'a' }, picture], {})).toEqual({
@@ -132,6 +138,18 @@ describe('what a person sees before saying yes', () => {
     for (const character of unseen) {
       expect(visible(`a${character}b`)).toBe(`a\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}b`);
     }
+    // ATK3-08
+    for (const character of [
+      ...['\u00ad', '\u034f', '\u061c', '\u115f', '\u17b4', '\u180e', '\u2800', '\u3164', '\uffa0', '\ufff9', '\ufe0f'],
+      ...['\u200c', '\u200d', '\u{e0041}', '\u{e0100}', '\u{1d173}', '\ud800'],
+    ]) {
+      const number = (character.codePointAt(0) ?? 0).toString(16);
+      expect(visible(`a${character}b`)).toBe(
+        `a${number.length > 4 ? `\\u{${number}}` : `\\u${number.padStart(4, '0')}`}b`,
+      );
+    }
+    const needed = 'क्\u200dष می\u200cخواهم \u2764\ufe0f 1\ufe0f\u20e3 \u{1f469}\u200d\u{1f4bb}';
+    expect(visible(needed)).toBe(needed);
     const seen = 'a ~\u00a0é日\u200a\u2010\u2027\u202f\u205f\u2070\u{1f600}';
     expect(visible(seen)).toBe(seen);
   });

@@ -420,7 +420,7 @@ export const rooms: readonly Room[] = [
     'contracts base session gate host/terms host host/connection host/http host/inspector',
   ),
   room('embed', 'a host over agents of the runtime, in one program', 'contracts session runtime adapters/adk host'),
-  room('cli/terminal', 'the terminal: keys, colours, signals, exit codes', 'contracts'),
+  room('cli/terminal', 'the terminal: keys, colours, signals, exit codes', 'contracts session'),
   room('cli/editing', 'the line that a person edits, and its history', 'cli/terminal'),
   room('cli/view', 'a stream as text', 'contracts cli/terminal'),
   room(

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { visible } from '../../session/index.ts';
 
 type Format = Parameters<typeof styleText>[0];
 
@@ -7,16 +8,12 @@ export function paint(format: Format, text: string): string {
   return styleText(format, text, { stream: process.stderr });
 }
 
-// Everything that moves a cursor or turns text around, but for the tab and the line feed.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
-const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-
 /**
  * Text of a model, a tool or a file as a terminal may be given it: an escape sequence in it could forge a question
  * or hide what a person is asked about.
  */
 export function clean(text: string): string {
-  return text.replaceAll('\r\n', '\n').replaceAll(control, '\ufffd');
+  return visible(text, () => '\ufffd');
 }
 
 /** One line of at most `width` characters. */

@@ -10,7 +10,7 @@ import type {
   ReportedRequest,
 } from '../../contracts/index.ts';
 import type { GateCall, GateRules, Question } from '../../gate/index.ts';
-import { evaluatePolicy, isForNamed, policyRequest, shownTerms } from '../../gate/index.ts';
+import { evaluatePolicy, isForeign, isForNamed, policyRequest, shownTerms } from '../../gate/index.ts';
 import type { PolicyRule } from '../policy/index.ts';
 import { isRulePolicy } from '../terms/index.ts';
 
@@ -43,7 +43,9 @@ export async function approvalQuestion(
 ): Promise<ApprovalQuestion> {
   // What earlier questions were put with is for whoever judges.
   const { decision: _, expiresAt: __, questions: ___, requestedSchema: ____, attempts: _____, ...open } = request;
-  const title = `Run ${call.tool.displayName ?? call.tool.name}?`;
+  // What a foreign server calls its tool may be the name of another one, or a question of its own.
+  const named = isForeign(call.source) ? undefined : call.tool.displayName;
+  const title = `Run ${named ?? call.tool.name}?`;
   const asks = question.hint ?? (question.reason === undefined ? title : `${title} (${question.reason})`);
   const other = whyAgain(call, options.rememberedFor(call.tool.name));
   const message = other === undefined ? asks : `${asks} ${other}`;

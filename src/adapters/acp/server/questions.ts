@@ -1,6 +1,7 @@
-import type { AgentContext, ClientCapabilities, PermissionOption } from '@agentclientprotocol/sdk';
-import type { AgentSession, ReportedRequest, RequestAnswer } from '../../../contracts/index.ts';
+import type { AgentContext, ClientCapabilities, PermissionOption, ToolCallContent } from '@agentclientprotocol/sdk';
+import type { AgentSession, DisplayContent, ReportedRequest, RequestAnswer } from '../../../contracts/index.ts';
 import { isCoxswainError } from '../../../contracts/index.ts';
+import { visible } from '../../../session/index.ts';
 import type { Showing } from './showing.ts';
 import { displayOf, toolCallOf } from './showing.ts';
 
@@ -117,10 +118,10 @@ export class EditorQuestions {
       })),
       { optionId: 'reject', name: 'Reject', kind: 'reject_once' },
     ];
-    const preview = (approval?.preview ?? []).flatMap(displayOf);
+    const preview = previewOf(approval?.preview ?? [], args);
     const toolCall = {
       ...toolCallOf({ requestId: callId, name: nameOf(request), args, kind: this.#showing.kindOf(callId) }),
-      title: approval?.title ?? request.message ?? nameOf(request),
+      title: visible(approval?.title ?? request.message ?? nameOf(request)),
       ...(preview.length === 0 ? {} : { content: preview }),
     };
     const isConfirmation = request.kind !== 'tool' && !approval;
@@ -165,7 +166,7 @@ export class EditorQuestions {
         {
           sessionId: this.#session.id,
           mode: 'form',
-          message: request.message ?? 'The agent asks',
+          message: visible(request.message ?? 'The agent asks'),
           requestedSchema: (request.requestedSchema ?? { type: 'object', properties: {} }) as never,
         },
         { cancellationSignal: this.#waits, stopWaitingOnCancel: true },
@@ -183,6 +184,20 @@ export class EditorQuestions {
 function isBare({ kind, approval }: ReportedRequest): boolean {
   return kind === 'tool' && !approval;
 }
+
+/** What a person is shown besides the arguments: those, too, where they hold what nobody sees. */
+function previewOf(preview: readonly DisplayContent[], args: object): ToolCallContent[] {
+  const whole = JSON.stringify(args, null, 2);
+  const shown = visible(whole);
+  if (preview.length === 0) return shown === whole ? [] : [textContent(shown)];
+  return preview
+    .flatMap(displayOf)
+    .map((part) =>
+      part.type === 'content' && part.content.type === 'text' ? textContent(visible(part.content.text)) : part,
+    );
+}
+
+const textContent = (text: string): ToolCallContent => ({ type: 'content', content: { type: 'text', text } });
 
 const SECRETS = 'credentials are not asked for in the editor; give them to the host';
 

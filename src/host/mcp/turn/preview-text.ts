@@ -1,18 +1,8 @@
 import type { DisplayContent } from '../../../contracts/index.ts';
+import { visible } from '../../../session/index.ts';
 
 /** Characters of a question that a client is given. */
 const MAX = 20_000;
-
-/** What moves a cursor, turns text around or takes no room: it could hide what a yes is for. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is made visible
-const unseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
-
-/** Text of an agent, a tool or a server as a client may be given it: what cannot be seen is written out. */
-export function visible(text: string): string {
-  return text
-    .replaceAll('\r\n', '\n')
-    .replaceAll(unseen, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
 
 /**
  * What a person sees before saying yes, whole: the tool's preview, else its arguments. A yes counts for all of it, so
@@ -44,9 +34,11 @@ function textOf(part: DisplayContent): string | undefined {
     }
     case 'table': {
       const { columns, rows } = part as Display<'table'>;
-      return [columns, ...rows].map((row) => row.map(String).join(' | ')).join('\n');
+      return [columns, ...rows].map((row) => row.map(cellOf).join(' | ')).join('\n');
     }
     default:
       return undefined;
   }
 }
+
+const cellOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));

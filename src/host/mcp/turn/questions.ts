@@ -1,7 +1,8 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import type { JsonSchema, Principal, ReportedRequest, RequestAnswer } from '../../../contracts/index.ts';
 import { fitsSchema, hasVoted, whyNotApprover } from '../../../gate/index.ts';
-import { previewText, visible } from './preview-text.ts';
+import { visible } from '../../../session/index.ts';
+import { previewText } from './preview-text.ts';
 
 /** What a person answered to one question, as it came over the wire. */
 export interface Reply {
