@@ -76,6 +76,7 @@ export {
   streamIdOf,
   unfitOfPrincipal,
   whyNotApprover,
+  whyTooLong,
 } from './checks/index.ts';
 export * from './guarded-telemetry.ts';
 export type {

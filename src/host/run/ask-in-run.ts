@@ -1,7 +1,7 @@
 import type { ReportedRequest, RequestAnswer, RunQuestion, RunReply, Settlement } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { approversOf, assertApprover, ensureValidator, fitsSchema, putAs, untilAborted } from '../../gate/index.ts';
-import { keepsQuestions, putQuestions } from '../../session/index.ts';
+import { keepsQuestions, putQuestions, whyTooLong } from '../../session/index.ts';
 import type { Hosted } from '../frame/index.ts';
 import type { RunBase } from './run-base.ts';
 import type { RunQuestions } from './run-questions.ts';
@@ -23,6 +23,11 @@ export async function askInRun(
 ): Promise<RunReply> {
   const { frame, inner } = scope.session;
   if (signal.aborted || !frame.grounds(call).interactive) return { action: 'cancel' };
+  const tooLong = whyTooLong(question);
+  if (tooLong !== undefined) {
+    frame.warn(`${call.name ?? call.callId}: ${tooLong}`);
+    return { action: 'cancel' };
+  }
   const obliged = await frame.judge.obliges(call, frame.toolOf(call), signal);
   if (signal.aborted || obliged === 'denied') return { action: 'cancel' };
   const { promise, resolve } = Promise.withResolvers<RunReply>();

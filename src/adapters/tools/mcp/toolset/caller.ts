@@ -2,7 +2,7 @@ import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client'
 import { warnOnStderr } from '../../../../base/index.ts';
 import type { ToolCallContext, ToolResult } from '../../../../contracts/index.ts';
 import { errorResult } from '../../../../gate/index.ts';
-import { unreachable } from '../../../../session/index.ts';
+import { unreachable, whyTooLong } from '../../../../session/index.ts';
 import type { McpConnection, McpQuestion, McpReply, McpSdk, McpToolsetOptions } from '../wire/index.ts';
 import { errorTypeOfThrown, Idle, isForgotten, loadMcpSdk } from '../wire/index.ts';
 import { toToolResult } from './content.ts';
@@ -85,6 +85,11 @@ export class McpCalls {
     if (newest && ++newest.questions > MAX_QUESTIONS) {
       if (newest.questions === MAX_QUESTIONS + 1)
         warn(`${question.server}: it asks more than ${MAX_QUESTIONS} questions during one call: the rest is cancelled`);
+      return { action: 'cancel' } satisfies McpReply;
+    }
+    const tooLong = whyTooLong(question);
+    if (tooLong !== undefined) {
+      warn(`${question.server}: ${tooLong}`);
       return { action: 'cancel' } satisfies McpReply;
     }
     for (const { idle } of asked) idle.hold();
