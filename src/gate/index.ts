@@ -42,6 +42,7 @@ export {
   fireHook,
   floorFor,
   frozenPrincipal,
+  isByPolicy,
   isForeign,
   isHookResult,
   isSessionOfCall,

@@ -10,7 +10,7 @@ test.each([
     getToolsForAgent: () => [
       { name: 'wipe', displayName: 'Wipe a disk', description: 'd', inputSchema: { type: 'object' } },
     ],
-    execute: () => ({ content: [] }),
+    execute: async () => ({ content: [] }),
   };
   const { host } = hostOf(bot([{ calls: [['wipe', {}]] }, 'done']), {
     toolProviders: [provider],

@@ -16,7 +16,7 @@ const payloads: Record<keyof HookPayloads, string[]> = {
   after_model: ['context', 'llmResponse'],
   on_model_error: ['context', 'error', 'request'],
   before_tool: ['args', 'context', 'tool'],
-  after_tool: ['args', 'context', 'result', 'tool'],
+  after_tool: ['args', 'context', 'result', 'tool', 'wasAsked'],
   on_tool_error: ['args', 'context', 'error', 'tool'],
 };
 

@@ -69,6 +69,7 @@ describe('hook points', () => {
           principal: { id: 'local' },
           turnId: request?.turnId,
           callId: request?.requestId,
+          toolSource: 'host',
           agentPath: ['bot'],
           signal: expect.any(AbortSignal),
         },

@@ -169,5 +169,5 @@ test('an interceptor is told where it is: the session, the turn, the agent and t
   for (const point of ['beforeRun', 'beforeAgent', 'beforeModel', 'afterModel', 'onEvent', 'afterRun'])
     expect(seen[point], point).toEqual(common);
   for (const point of ['beforeTool', 'afterTool'])
-    expect(seen[point], point).toEqual({ ...common, callId: expect.any(String) });
+    expect(seen[point], point).toEqual({ ...common, callId: expect.any(String), toolSource: 'agent:bot' });
 });

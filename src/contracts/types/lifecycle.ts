@@ -25,7 +25,14 @@ export interface HookPayloads {
   before_model: { context: HookContext; llmRequest: EditableRequest };
   after_model: { context: HookContext; llmResponse: ModelResponse };
   before_tool: { tool: ToolDescriptor; args: Record<string, unknown>; context: HookContext };
-  after_tool: { tool: ToolDescriptor; args: Record<string, unknown>; context: HookContext; result: ToolResult };
+  /** `wasAsked`: a person was asked about this call: whether it runs, or by its handler. */
+  after_tool: {
+    tool: ToolDescriptor;
+    args: Record<string, unknown>;
+    context: HookContext;
+    result: ToolResult;
+    wasAsked?: boolean;
+  };
   on_event: { event: LoggedEvent; context: HookContext };
   on_user_message: { userMessage: Content; context: HookContext };
   before_run: { context: HookContext };
@@ -57,6 +64,10 @@ type Answered = Said | ModelResponse;
 interface Before<Result> {
   result: Result;
 }
+interface Unasked<Result> extends Before<Result> {
+  /** The result stands only where the call would run now without a question; else somebody is asked, and the tool runs. */
+  ifAllowed?: boolean;
+}
 interface Replacing<Value> {
   replacement: Value;
 }
@@ -68,7 +79,7 @@ export interface HookWords {
   after_agent: Proceeding<Replacing<Said>>;
   before_model: Proceeding<Nothing> | Blocking<Before<Answered>>;
   after_model: Proceeding<Replacing<Answered>>;
-  before_tool: Proceeding<{ args?: Record<string, unknown> }> | Blocking<Before<ToolReturn>>;
+  before_tool: Proceeding<{ args?: Record<string, unknown> }> | Blocking<Unasked<ToolReturn>>;
   /** The tool has run: it is too late for a no. */
   after_tool: Proceeding<Replacing<ToolReturn>>;
   on_event: Proceeding<Replacing<LoggedEvent>> | Blocking<Nothing>;
@@ -90,6 +101,8 @@ export interface HookContext {
   principal: Principal;
   turnId?: string;
   callId?: string;
+  /** Of a call: where its tool comes from: `host`, `agent:<name>`, `mcp:<server>`. */
+  toolSource?: string;
   agentPath: readonly string[];
   signal?: AbortSignal;
 }
@@ -100,7 +113,8 @@ export type HookPoint = keyof HookPayloads;
  * One front door for hooks of any language and origin.
  *
  * `before_*`: `block` with `modifications.result` short-circuits with that value, `block` without ends as an error;
- * `before_tool` changes arguments through `modifications.args` only. `after_*` and `on_*` replace through
+ * `before_tool` changes arguments through `modifications.args` only, and a result with `modifications.ifAllowed: true` does
+ * not stand in for a question. `after_*` and `on_*` replace through
  * `modifications.replacement`. Text is short for content of one part. A `before_*` that throws, says neither `proceed`
  * nor `block`, or says nothing in time, fails closed; an `after_*` that does is logged. No other value is a result: that
  * is for the callbacks of an agent and of plugins.

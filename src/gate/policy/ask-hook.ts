@@ -5,7 +5,8 @@ import { faultOfHookResult, isHookResult } from './hook-result.ts';
 /** A before_tool hook's word, in its two dialects: a HookResult, or any other object: the result itself. */
 type HookAnswer =
   | { kind: 'proceed'; args?: Record<string, unknown> }
-  | { kind: 'result'; value: unknown }
+  /** `ifAllowed`: in place of a run that nobody is asked about, and of no question. */
+  | { kind: 'result'; value: unknown; ifAllowed: boolean }
   /** Its arguments are no JSON. */
   | { kind: 'unfit'; reason: string }
   | { kind: 'block'; reason: string };
@@ -27,12 +28,15 @@ export async function askHook(
   if (value === undefined || value === null) return { kind: 'proceed' };
   // Each member is read once.
   const said = isObject(value) ? { ...value } : undefined;
-  if (!isHookResult(said)) return { kind: 'result', value };
+  if (!isHookResult(said)) return { kind: 'result', value, ifAllowed: false };
   const fault = faultOfHookResult('before_tool', said);
   if (fault !== undefined) return { kind: 'block', reason: fault };
   const changes = said.modifications ?? {};
   if (said.action === 'block') {
-    if ('result' in changes) return { kind: 'result', value: changes.result };
+    if ('result' in changes) {
+      const { result, ifAllowed = false } = changes;
+      return { kind: 'result', value: result, ifAllowed: ifAllowed !== false };
+    }
     return { kind: 'block', reason: said.reason ?? 'a before_tool hook blocked the call' };
   }
   const changed = changes.args;

@@ -39,8 +39,8 @@ export type Verdict =
   | { kind: 'run'; decision: Decision }
   /** Not run: the result says why. */
   | { kind: 'refuse'; result: ToolResult; record: DecisionRecord }
-  /** Not run: a hook has the result. */
-  | { kind: 'result'; result: ToolResult; record: DecisionRecord }
+  /** Not run: a hook has the result. `insteadOf`: of a run that nobody had to be asked about; it is given for no other. */
+  | { kind: 'result'; result: ToolResult; record: DecisionRecord; insteadOf?: Decision }
   | { kind: 'ask'; question: Question };
 
 /**
@@ -116,21 +116,26 @@ async function hookOnEdited(
   policy: PolicyDecision,
 ): Promise<Verdict | undefined> {
   const facts = recordFacts(call, args, rules, policy);
-  const { verdict, changed } = await hooked(args, rules, hook, facts);
+  const { verdict, unasked, changed } = await hooked(args, rules, hook, facts);
+  // Somebody has said yes to a run.
+  if (unasked) return undefined;
   if (verdict || !changed) return verdict;
   const reason = 'a before_tool hook changes the edited arguments, and nobody has approved what it makes of them';
   return refuse(deniedResult(reason), reason, { by: 'hook', ...facts });
 }
 
-/** What the hooks say of these arguments: a verdict, others in their place, or nothing. */
+/** What the hooks say of these arguments: a verdict, one for a call that runs unasked, other arguments, or nothing. */
 async function hooked(
   args: Record<string, unknown>,
   rules: GateRules,
   hook: NonNullable<GateRules['beforeTool']>,
   facts: Omit<Approval, 'by'>,
-): Promise<{ verdict?: Verdict; changed?: Record<string, unknown> }> {
+): Promise<{ verdict?: Verdict; unasked?: Verdict; changed?: Record<string, unknown> }> {
   const answer = await askHook(hook, args, rules.signal);
-  if (answer.kind === 'result') return { verdict: answered(answer.value, facts) };
+  if (answer.kind === 'result') {
+    const verdict = answered(answer.value, facts);
+    return answer.ifAllowed ? { unasked: verdict } : { verdict };
+  }
   if (answer.kind === 'block') {
     return { verdict: refuse(deniedResult(answer.reason), answer.reason, { by: 'hook', ...facts }) };
   }
@@ -146,9 +151,12 @@ async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> 
   const asked = policyOn(call, args, rules);
   let policy = asked instanceof Promise ? await asked : asked;
   if (policy.outcome === 'deny') return denied(call, args, policy, rules);
+  let unasked: Verdict | undefined;
   if (rules.beforeTool) {
     const facts = recordFacts(call, args, rules, policy);
-    const { verdict, changed } = await hooked(args, rules, rules.beforeTool, facts);
+    const said = await hooked(args, rules, rules.beforeTool, facts);
+    const { verdict, changed } = said;
+    unasked = said.unasked;
     if (verdict) return verdict;
     if (changed) {
       args = deepFreeze(changed);
@@ -159,7 +167,8 @@ async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> 
   const hookAsks = rules.hookAsked?.();
   const asksFloor = policy.outcome === 'allow' && !hookAsks && rules.needsApproval !== undefined;
   const floor = asksFloor ? await authorAsks(rules.needsApproval, args, rules) : undefined;
-  return verdictOf(call, args, policy, rules, hookAsks, floor);
+  const judged = verdictOf(call, args, policy, rules, hookAsks, floor);
+  return unasked && judged.kind === 'run' ? Object.assign(unasked, { insteadOf: judged.decision }) : judged;
 }
 
 function onBehalf({ principal }: GateRules): Pick<DecisionRecord, 'requestedBy'> {

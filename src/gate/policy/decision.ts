@@ -31,6 +31,9 @@ export class Decision {
   }
 }
 
+/** Policy alone has let it run: nobody was asked. */
+export const isByPolicy = ({ record }: Decision): boolean => record.by === 'policy';
+
 /** For the gate's own use: not exported from the folder. */
 export function mintDecision(callId: string, args: Record<string, unknown>, record: DecisionRecord): Decision {
   // They may stand in the record, too, which is stored when the call has ended.

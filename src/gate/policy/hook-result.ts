@@ -25,7 +25,7 @@ const changes: Readonly<Record<HookPoint, readonly string[]>> = {
   after_agent: ['replacement'],
   before_model: ['result'],
   after_model: ['replacement'],
-  before_tool: ['args', 'result'],
+  before_tool: ['args', 'result', 'ifAllowed'],
   after_tool: ['replacement'],
   on_event: ['replacement'],
   on_user_message: ['replacement'],

@@ -4,7 +4,7 @@ export type { AskedWith } from './asked-with.ts';
 export { frozenPrincipal, requestOf } from './asked-with.ts';
 export type { Approval, Verdict } from './decide.ts';
 export { decide, decideApproved, policyOn, policyRequest, recordFacts } from './decide.ts';
-export { Decision } from './decision.ts';
+export { Decision, isByPolicy } from './decision.ts';
 export { deniedResult, policyDenied, reasonOf } from './denial.ts';
 export { compareStrictness, denyOverrides, mergeDecisions } from './deny-overrides.ts';
 export { excludedBy } from './excluded-by.ts';

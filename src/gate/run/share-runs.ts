@@ -11,6 +11,8 @@ export interface SharedRuns {
   keyOf: (args: unknown, context: AgentCallContext<never>) => string | undefined;
   /** A result that is there already. */
   lookUp: (key: string) => ToolResult | undefined;
+  /** Told of each that others may have. */
+  keep?: (key: string, result: ToolResult) => void;
 }
 
 /** The tool, of which identical calls under way share one run. Failures and questions are shared with nobody. */
@@ -23,10 +25,11 @@ async function* once(
   args: unknown,
   context: AgentCallContext<never>,
   flights: Flights,
-  { keyOf, lookUp }: SharedRuns,
+  { keyOf, lookUp, keep }: SharedRuns,
 ): AsyncGenerator<ToolUpdate, unknown> {
   const key = keyOf(args, context);
-  if (key === undefined) return yield* runWrapped(tool, args, context);
+  // What a person has let run is run.
+  if (key === undefined || isAsked(context)) return yield* runWrapped(tool, args, context);
   for (let other = flights.get(key); other; other = flights.get(key)) {
     const result = await untilAborted(other, context.signal);
     if (result) return structuredClone(result);
@@ -43,10 +46,13 @@ async function* once(
   const leave = () => end();
   context.signal.addEventListener('abort', leave, { once: true });
   try {
-    const asking = watched(context);
-    const value = yield* runWrapped(tool, args, asking.context);
+    const watching = watched(context);
+    const value = yield* runWrapped(tool, args, watching.context);
     const result = normaliseReturn(value);
-    if (!result.isError && !asking.asks()) end(structuredClone(result));
+    if (!result.isError && !watching.asks()) {
+      keep?.(key, result);
+      end(structuredClone(result));
+    }
     return value;
   } finally {
     context.signal.removeEventListener('abort', leave);
@@ -54,12 +60,22 @@ async function* once(
   }
 }
 
+function isAsked({ confirmation, wasAsked }: AgentCallContext<never> & { wasAsked?: boolean }): boolean {
+  return confirmation !== undefined || wasAsked === true;
+}
+
+const asking: ReadonlySet<string | symbol> = new Set([
+  'elicit',
+  'requestConfirmation',
+  'requestCredential',
+] satisfies (keyof AgentCallContext<never>)[]);
+
 /** Whether a handler turns to somebody outside: what it then returns is no result. */
 function watched(context: AgentCallContext<never>): { context: AgentCallContext<never>; asks: () => boolean } {
   let asks = false;
   const proxy = new Proxy(context, {
     get(target, key) {
-      if (key === 'requestConfirmation' || key === 'requestCredential') asks = true;
+      if (asking.has(key)) asks = true;
       const value: unknown = Reflect.get(target, key);
       return typeof value === 'function' ? value.bind(target) : value;
     },

@@ -53,7 +53,11 @@ export class FiredHooks {
     if (!hooks || !supports(hooks, 'before_tool')) return undefined;
     const { tool, callId } = call;
     const { deps: _, ...about } = this.#options.callInfo(request, callId, signal);
-    const context = { ...about, ...(request.turnId === undefined ? {} : { turnId: request.turnId }) };
+    const context = {
+      ...about,
+      toolSource: call.source,
+      ...(request.turnId === undefined ? {} : { turnId: request.turnId }),
+    };
     return async (args) => {
       try {
         return await fireHook(hooks, 'before_tool', { tool, args, context }, { timeoutMs, signal });

@@ -172,24 +172,30 @@ export class Judge {
     const verdict = deciding instanceof Promise ? await deciding : deciding;
     switch (verdict.kind) {
       case 'run': {
-        const put = putByPolicy(request);
-        // A question that was put is not taken back by a policy that would not put it now, but by a person's "always".
-        if (put && (isForNamed(put) || !isRemembered(verdict.decision.record.ruleId))) {
-          const { args } = verdict.decision;
-          return hooked(call, args, await this.#asked(judged, heldTo({ args }, put), 'policy'));
-        }
+        const asked = await this.#stillAsked(judged, verdict.decision);
+        if (asked) return asked;
         return canRun(request, hostTool)
           ? { kind: 'run', decision: verdict.decision, rerun: false }
           : { kind: 'leave', decision: verdict.decision.record };
       }
       case 'ask':
         return hooked(call, verdict.question.args, await this.#asked(judged, verdict.question, 'policy'));
+      case 'result': {
+        const asked = verdict.insteadOf && (await this.#stillAsked(judged, verdict.insteadOf));
+        return asked ?? { kind: 'settle', result: verdict.result, decision: verdict.record };
+      }
       case 'refuse':
-      case 'result':
         return { kind: 'settle', result: verdict.result, decision: verdict.record };
       default:
         return unreachable(verdict, 'a verdict');
     }
+  }
+
+  /** A question that was put is not taken back by a policy that would not put it now, but by a person's "always". */
+  async #stillAsked(judged: JudgedCall, { args, record }: Decision): Promise<Step | undefined> {
+    const put = putByPolicy(judged.request);
+    if (!put || !(isForNamed(put) || !isRemembered(record.ruleId))) return undefined;
+    return hooked(judged.call, args, await this.#asked(judged, heldTo({ args }, put), 'policy'));
   }
 
   /**

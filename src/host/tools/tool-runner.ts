@@ -19,6 +19,7 @@ import {
   cleanUpdate,
   errorResult,
   fireHook,
+  isByPolicy,
   isForeign,
   isTooLate,
   misfit,
@@ -82,7 +83,7 @@ export async function runHostTool(call: HostCall, options: RunToolOptions, signa
   const controller = new AbortController();
   const handler = new HandlerRun();
   const context = new HostToolContext(call, options, controller.signal, handler);
-  const hooks = hooksBehind(call, options, signal);
+  const hooks = hooksBehind(call, options, signal, () => context.wasAsked);
   let end: CallEnd;
   try {
     end = await runCall({
@@ -142,10 +143,15 @@ export const undeclaredCalls = (tool: string): string =>
   `[the calls in this result did not run: ${tool} is not declared with makesTailCalls]`;
 
 /** The host's hooks behind a handler. One that was too slow is no error that they are asked about. */
-function hooksBehind(call: HostCall, options: RunToolOptions, signal: AbortSignal): HooksBehind {
-  const { descriptor: tool } = call.hostTool;
+function hooksBehind(
+  call: HostCall,
+  options: RunToolOptions,
+  signal: AbortSignal,
+  wasAsked: () => boolean,
+): HooksBehind {
+  const { descriptor: tool, source: toolSource } = call.hostTool;
   const { callId, sessionId, sessionUid, userId, principal, agentPath } = call;
-  const context: HookContext = { sessionId, sessionUid, userId, principal, callId, agentPath, signal };
+  const context: HookContext = { sessionId, sessionUid, userId, principal, callId, toolSource, agentPath, signal };
   const { args } = call.decision;
   return {
     instead: async (error) =>
@@ -154,7 +160,7 @@ function hooksBehind(call: HostCall, options: RunToolOptions, signal: AbortSigna
         : undefined,
     after: (result) =>
       supports(options.hooks, 'after_tool')
-        ? replacementOf('after_tool', { tool, args, context, result }, options, signal)
+        ? replacementOf('after_tool', { tool, args, context, result, wasAsked: wasAsked() }, options, signal)
         : undefined,
     failed: (point, error) => options.warn(`an ${point} hook failed on ${tool.name}`, error),
     async whileWanted(work, asIs) {
@@ -218,6 +224,8 @@ class HostToolContext implements ToolCallContext<never>, ApprovedContext {
   readonly confirmation?: { confirmed: boolean; payload?: unknown };
   readonly [approvedPreview]: readonly DisplayContent[] | undefined;
   asked: ConfirmationRequest | undefined;
+  /** A person has let it run, or its handler has turned to one. */
+  wasAsked: boolean;
   readonly #options: RunToolOptions;
   readonly #handler: HandlerRun;
   readonly #name: string;
@@ -236,6 +244,7 @@ class HostToolContext implements ToolCallContext<never>, ApprovedContext {
     this.#handler = handler;
     this.#name = call.hostTool.descriptor.name;
     this.#isLongRunning = call.hostTool.descriptor.annotations?.longRunning === true;
+    this.wasAsked = call.confirmation !== undefined || !isByPolicy(call.decision);
     if (call.confirmation) this.confirmation = call.confirmation;
   }
 
@@ -259,6 +268,7 @@ class HostToolContext implements ToolCallContext<never>, ApprovedContext {
 
   async elicit(question: RunQuestion, signal?: AbortSignal): Promise<RunReply> {
     if (this.#handler.isOver) return { action: 'cancel' };
+    this.wasAsked = true;
     const signals = [this.signal, this.#handler.asking];
     return this.#options.elicit(checkedQuestion(question), AbortSignal.any(signal ? [...signals, signal] : signals));
   }

@@ -1,4 +1,4 @@
-import { runInTurn } from '../../gate/index.ts';
+import { isByPolicy, runInTurn } from '../../gate/index.ts';
 import type { AgentContext, TelemetrySpan } from '../agent/index.ts';
 import { boundedAnswer, Operation, runAttributes } from '../agent/index.ts';
 import type { HookChain } from '../hooks/index.ts';
@@ -49,7 +49,10 @@ async function runOne(
   const { call, resolved } = ready;
   // Settled since it was announced: somebody has ended this one call.
   if (context.signal.aborted || call.settled) return;
-  const toolContext = new ToolContext(context, call, ready.confirmation);
+  const toolContext = new ToolContext(context, call, ready.confirmation, {
+    toolSource: resolved.source,
+    wasAsked: !isByPolicy(ready.decision),
+  });
   const operation = Operation.start('tool', `execute_tool ${call.name}`, invocation.engine.telemetry, parent, () => ({
     'gen_ai.operation.name': 'execute_tool',
     'gen_ai.tool.name': call.name,

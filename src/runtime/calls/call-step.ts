@@ -272,7 +272,7 @@ function gateRules(
     beforeTool:
       withHook && hooks?.has('beforeTool')
         ? async (args) => {
-            const toolContext = ToolContext.ofHooks(context, call);
+            const toolContext = ToolContext.ofHooks(context, call, resolved.source);
             const value = await hooks.first('beforeTool', toolContext, resolved.descriptor, args);
             await keepWrites(context, toolContext);
             effects = toolContext.effects;

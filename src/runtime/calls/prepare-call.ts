@@ -129,7 +129,7 @@ async function hookBeforeAnnouncement(
   resolved: ResolvedTool,
   hooks: HookChain,
 ): Promise<Prepared> {
-  const toolContext = ToolContext.ofHooks(context, call);
+  const toolContext = ToolContext.ofHooks(context, call, resolved.source);
   const answer = await askHook(
     (args) => hooks.first('beforeTool', toolContext, resolved.descriptor, args) as Promise<unknown>,
     call.args,
@@ -143,6 +143,8 @@ async function hookBeforeAnnouncement(
     ...(asked ? { ask: asked.hint ?? 'a hook asks for confirmation', asked } : {}),
     ...(signals ? { signals } : {}),
   });
+  // Whether it would run unasked is for the host to say, later: then it runs.
+  if (answer.kind === 'result' && answer.ifAllowed) return { call };
   if (answer.kind === 'result')
     return answeredWith(call, await boundedAnswer(context.invocation, call.id, normaliseReturn(answer.value)));
   if (answer.kind === 'block') return { call, refusal: answerTo(call, deniedResult(answer.reason)) };

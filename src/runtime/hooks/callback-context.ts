@@ -119,12 +119,22 @@ export interface CallOfTool {
   readonly turnId?: string;
 }
 
+interface AboutCall {
+  isHooks?: boolean;
+  toolSource?: string | undefined;
+  wasAsked?: boolean;
+}
+
 /** What a handler and the hooks around it are given. */
 export class ToolContext implements AgentCallContext<never> {
   readonly callId: string;
   readonly toolName: string;
   readonly state: StateView;
   readonly confirmation?: { confirmed: boolean; payload?: unknown };
+  /** Where the tool comes from, as the gate calls it. */
+  readonly toolSource: string | undefined;
+  /** A person has let it run. */
+  readonly wasAsked: boolean;
   readonly effects: ToolEffects = {};
   readonly artifactDelta: Record<string, number> = {};
   readonly #agent: Activity;
@@ -141,12 +151,14 @@ export class ToolContext implements AgentCallContext<never> {
     agent: Activity,
     call: CallOfTool,
     confirmation?: { confirmed: boolean; payload?: unknown },
-    isHooks = false,
+    about: AboutCall = {},
   ) {
     this.#agent = agent;
-    this.#isHooks = isHooks;
+    this.#isHooks = about.isHooks === true;
     this.callId = call.id;
     this.toolName = call.name;
+    this.toolSource = about.toolSource;
+    this.wasAsked = about.wasAsked === true || confirmation !== undefined;
     this.#turnId = call.turnId;
     this.state = new StateView({}, () => agent.stateLayers());
     if (confirmation) this.confirmation = confirmation;
@@ -175,8 +187,8 @@ export class ToolContext implements AgentCallContext<never> {
   }
 
   /** A context for hooks before the handler. */
-  static ofHooks(agent: Activity, call: CallOfTool): ToolContext {
-    return new ToolContext(agent, call, undefined, true);
+  static ofHooks(agent: Activity, call: CallOfTool, toolSource?: string): ToolContext {
+    return new ToolContext(agent, call, undefined, { isHooks: true, toolSource });
   }
 
   /** The activation that a handler's context belongs to; undefined for anything else. */

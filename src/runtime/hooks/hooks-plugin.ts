@@ -74,7 +74,8 @@ export function hooksPlugin(hooks: LifecycleInterceptor, name = 'hooks', timeout
     },
     after_tool: {
       afterTool: async (context, tool, args, result) => {
-        const payload = { tool, args, context: toolContext(context), result };
+        const { wasAsked } = context;
+        const payload = { tool, args, context: toolContext(context), result, wasAsked };
         return replaced('after_tool', await fire('after_tool', payload));
       },
     },
@@ -122,7 +123,8 @@ function agentContext(context: CallbackContext): HookContext {
 }
 
 function toolContext(context: ToolContext): HookContext {
-  const { sessionId, userId, principal, agentPath, callId, signal, invocation } = context;
+  const { sessionId, userId, principal, agentPath, callId, toolSource, signal, invocation } = context;
   const { turnId, sessionUid } = invocation;
-  return { sessionId, sessionUid, userId, principal, turnId, callId, agentPath, signal };
+  const source = toolSource === undefined ? {} : { toolSource };
+  return { sessionId, sessionUid, userId, principal, turnId, callId, ...source, agentPath, signal };
 }
