@@ -5,6 +5,7 @@ import type {
   AgentSession,
   AnswerLimits,
   AnyTool,
+  Compaction,
   ExecutorSession,
   GivenAnswer,
   LifecycleInterceptor,
@@ -107,6 +108,8 @@ export interface Session<Out = unknown> extends AgentSession, WithOutput<Out> {
   pending(): Promise<OpenRequest[]>;
   /** As {@link AgentSession.respond}; a plain yes or no may be its word: `respond(requestId, 'deny')`. */
   respond(requestId: string, answer: GivenAnswer): Promise<Settlement>;
+  /** @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED` where its executor cannot */
+  compact(): Promise<Compaction>;
   /** What the session and its newest turn are held to, and whether that is over. */
   standing(): Promise<SessionStanding>;
   /**

@@ -78,6 +78,7 @@ export {
   whyNotApprover,
   whyTooLong,
 } from './checks/index.ts';
+export { compactIn } from './compact.ts';
 export * from './guarded-telemetry.ts';
 export type {
   AnnouncedCall,

@@ -145,7 +145,7 @@ export const rooms: readonly Room[] = [
   room(
     'runtime/session',
     'answers, aborts and questions of a session while it runs or rests',
-    'contracts base session/resume session gate runtime/log runtime/store runtime/services runtime/model runtime/hooks runtime/live runtime/agent runtime/calls runtime/agents runtime/run',
+    'contracts base session/resume session gate runtime/log runtime/store runtime/services runtime/model runtime/hooks runtime/live runtime/agent runtime/calls runtime/step runtime/agents runtime/run',
   ),
   room(
     'runtime',
@@ -397,7 +397,7 @@ export const rooms: readonly Room[] = [
   room(
     'host/connection/server',
     'what is served, to whom, and the methods',
-    'contracts session/resume session/link gate host/terms host/hosted host/approvals host host/connection/protocol host/connection/stream',
+    'contracts session/resume session/link session gate host/terms host/hosted host/approvals host host/connection/protocol host/connection/stream',
   ),
   room(
     'host/connection',

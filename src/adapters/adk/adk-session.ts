@@ -5,6 +5,7 @@ import type {
   AgentSession,
   AgentStream,
   ArtifactAccess,
+  Compaction,
   EventsOptions,
   ExecutorStreamOptions,
   HostAnswer,
@@ -245,6 +246,10 @@ export class AdkSession implements AgentSession {
     this.runtime.assertOpen();
     await this.runtime.configure(checkUpdate(config));
     return { effective: 'next_step' };
+  }
+
+  async compact(): Promise<Compaction> {
+    return this.runtime.compact();
   }
 
   async abort(target: AbortCall = {}): Promise<void> {

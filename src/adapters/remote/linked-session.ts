@@ -5,6 +5,7 @@ import type {
   AgentSession,
   AgentStream,
   AttachResult,
+  Compaction,
   EventFrame,
   EventsOptions,
   ExecutorSession,
@@ -142,6 +143,10 @@ export class LinkedSession implements RemoteSession, ExecutorSession {
 
   async update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
     return this.#change('session/update', { config: copyJson(config, 'update') });
+  }
+
+  async compact(): Promise<Compaction> {
+    return this.#change('session/compact', {});
   }
 
   async abort(target: AbortTarget = {}): Promise<void> {

@@ -4,6 +4,7 @@ import type {
   AgentSession,
   AgentSource,
   GivenAnswer,
+  Compaction,
   OpenRequest,
   Principal,
   SessionProvider,
@@ -43,6 +44,7 @@ export interface RemoteSession extends AgentSession {
   respond(requestId: string, answer: GivenAnswer): Promise<Settlement>;
   /** Of an executor that is served; a server of hosted sessions sees to it itself. */
   standing(): Promise<SessionStanding>;
+  compact(): Promise<Compaction>;
   /** Everything that happens from now on, partial messages included, by any client. */
   watch(): AsyncIterableIterator<AgentEvent>;
   /** Control, also if another client has it now. */

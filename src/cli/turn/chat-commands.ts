@@ -34,6 +34,7 @@ export const commands: Readonly<Record<string, Command>> = {
     words: PERMISSION_MODES,
     run: mode,
   },
+  compact: { about: 'sum up older messages of what the model is sent; nothing is lost', run: compact },
   usage: { about: 'tokens and cost of this session', run: usageOf },
   clear: { about: 'begin a new session; this one stays stored', run: clear },
   exit: { about: 'leave (also Ctrl-D)', run: async () => 'leave' },
@@ -203,6 +204,13 @@ async function mode(talk: Conversation, rest: string): Promise<void> {
   if (wanted) await (await talk.current()).update({ permissionMode: wanted });
   const standing = await talk.session?.standing?.();
   screen.line(`mode ${standing?.permissionMode ?? talk.frame.work.host.permissionMode ?? 'default'}`);
+}
+
+async function compact(talk: Conversation): Promise<void> {
+  const { screen } = talk.frame;
+  const { compacted, tokensBefore, tokensAfter, reason = '' } = await (await talk.current()).compact();
+  if (compacted) screen.line(`about ${tokensAfter} tokens instead of ${tokensBefore}`);
+  else screen.line(`nothing was summed up: ${clean(reason)}`);
 }
 
 async function usageOf(talk: Conversation): Promise<void> {

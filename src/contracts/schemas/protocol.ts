@@ -96,6 +96,7 @@ export const rpcParams = {
   'session/respond': z.looseObject({ ...control, requestId: z.string(), answer: requestAnswer }),
   'session/steer': z.looseObject({ ...control, data: steerData }),
   'session/update': z.looseObject({ ...control, config: sessionUpdate }),
+  'session/compact': z.looseObject(control),
   'session/abort': z.looseObject({
     ...control,
     target: z

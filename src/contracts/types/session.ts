@@ -99,6 +99,16 @@ export interface AbortTarget {
   requestId?: string;
 }
 
+/** What a compaction has come to. */
+export interface Compaction {
+  /** False: nothing is left out; `reason` says why. */
+  compacted: boolean;
+  /** Tokens of the next request, before and after, about. */
+  tokensBefore: number;
+  tokensAfter: number;
+  reason?: string;
+}
+
 /** How an agent runs: the whole of what an executor implements. */
 export interface AgentSession extends AsyncDisposable {
   readonly id: string;
@@ -135,6 +145,12 @@ export interface AgentSession extends AsyncDisposable {
   events(options?: EventsOptions): AsyncIterable<AgentEvent>;
   /** Open tool requests and elicitations, derived from the log. */
   pending(): Promise<ReportedRequest[]>;
+  /**
+   * Replaces older messages of what the agent's model is sent by a summary, while no turn runs; the log stays whole. An
+   * executor without it has a history that is its own affair.
+   * @throws CoxswainError `ABORTED / E_SESSION_BUSY` while a stream runs; `FAILED_PRECONDITION / E_UNSUPPORTED`
+   */
+  compact?(): Promise<Compaction>;
   /** For hosts: the settings that a continued turn has. An executor without it keeps none: they are lost with the host. */
   standing?(): Promise<SessionStanding>;
 }

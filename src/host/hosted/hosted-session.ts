@@ -3,6 +3,7 @@ import type {
   AgentDescriptor,
   AgentEvent,
   AgentStream,
+  Compaction,
   EventsOptions,
   ExecutionOptions,
   ExecutorSession,
@@ -29,6 +30,7 @@ import {
   checkEvents,
   checkExecution,
   checkRequestId,
+  compactIn,
   EventStream,
   heed,
   isHeedful,
@@ -164,6 +166,15 @@ export class HostedSession implements Session, ControlledSession, Ruling {
       this.frame.ownMode = isPipeable(this.inner) ? undefined : (config.permissionMode ?? undefined);
     }
     return result;
+  }
+
+  async compact(): Promise<Compaction> {
+    this.#assertOpen();
+    if (this.liveRun) {
+      const message = `session ${this.id} has a live stream; compact it when that has ended`;
+      throw new CoxswainError('ABORTED', 'E_SESSION_BUSY', message);
+    }
+    return compactIn(this.inner);
   }
 
   /**

@@ -7,6 +7,7 @@ export type Taken =
   | 'Respond'
   | 'Steer'
   | 'Update'
+  | 'Compact'
   | 'Abort'
   | 'Decide'
   | 'Messages'
@@ -26,6 +27,7 @@ export type Given =
   | 'Settlement'
   | 'Steered'
   | 'Updated'
+  | 'Compacted'
   | 'Control'
   | 'ApprovalList'
   | 'UiMessageList';
@@ -60,6 +62,7 @@ const object = (properties: Record<string, Json>, optional: readonly string[] = 
   required: Object.keys(properties).filter((name) => !optional.includes(name)),
 });
 const flag = { type: 'boolean' };
+const count = { type: 'integer', minimum: 0 };
 /** By the id of a question. */
 const edits = { type: 'object', additionalProperties: { type: 'object' } };
 
@@ -92,6 +95,7 @@ const answers: Readonly<
   ]),
   Steered: object({ steerId: text, disposition: { enum: ['current_turn', 'next_turn'] } }),
   Updated: object({ effective: { const: 'next_step' } }),
+  Compacted: object({ compacted: flag, tokensBefore: count, tokensAfter: count, reason: text }, ['reason']),
   Control: object({ fencingToken: text }),
   ApprovalList: object({ approvals: listOf('OpenApproval') }),
   OpenApproval: object({ agent: text, userId: text, request: refTo('OpenRequest') }),
@@ -149,6 +153,7 @@ export async function apiSchemas(): Promise<Record<string, object>> {
     Respond: rpcParams['session/respond'].omit(path).partial({ fencingToken: true }),
     Steer: rpcParams['session/steer'].omit(path).partial({ fencingToken: true }),
     Update: rpcParams['session/update'].omit(path).partial({ fencingToken: true }),
+    Compact: rpcParams['session/compact'].omit(path).partial({ fencingToken: true }),
     Abort: rpcParams['session/abort'].omit(path).partial({ fencingToken: true }),
     Decide: rpcParams['approvals/decide'],
   };

@@ -188,6 +188,14 @@ export const routes: Readonly<Record<string, readonly Route[]>> = {
   [`${SESSION}/respond`]: [change('session/respond', 'Respond', 'Settlement', 'Answers an open request.')],
   [`${SESSION}/steer`]: [change('session/steer', 'Steer', 'Steered', 'Adds words to a turn while it runs.')],
   [`${SESSION}/update`]: [change('session/update', 'Update', 'Updated', 'Changes settings of a session.')],
+  [`${SESSION}/compact`]: [
+    change(
+      'session/compact',
+      'Compact',
+      'Compacted',
+      'Sums up older messages of what the model is sent; the log stays whole.',
+    ),
+  ],
   [`${SESSION}/abort`]: [
     change('session/abort', 'Abort', 'Nothing', 'Ends what runs; answered when nothing more is written.'),
   ],

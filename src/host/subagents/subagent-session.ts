@@ -4,6 +4,7 @@ import type {
   AgentEvent,
   AgentStream,
   ArtifactAccess,
+  Compaction,
   EventsOptions,
   ExecutorSession,
   ExecutorStreamOptions,
@@ -19,6 +20,7 @@ import type {
 import type { AnsweredSession, Heeded, HeedfulSession, HoldableSession, HoldOptions } from '../../session/index.ts';
 import {
   answeredNow,
+  compactIn,
   derived,
   heed,
   hold,
@@ -112,6 +114,10 @@ export class SubagentSession implements AnsweredSession, HeedfulSession, Holdabl
 
   update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
     return this.#inner.update(config);
+  }
+
+  async compact(): Promise<Compaction> {
+    return compactIn(this.#inner);
   }
 
   abort(target?: AbortTarget): Promise<void> {

@@ -15,7 +15,7 @@ import type {
   RunSink,
   TelemetrySpan,
 } from '../agent/index.ts';
-import { requesterOf, thrownOutcome } from '../agent/index.ts';
+import { AgentContext, requesterOf, thrownOutcome } from '../agent/index.ts';
 import { ownerOfThread, runDetachedCalls } from '../calls/index.ts';
 import type { Plugin } from '../hooks/index.ts';
 import { editEvent } from '../hooks/index.ts';
@@ -152,6 +152,20 @@ export class Invocation implements OpenRun, RunningInvocation {
         }
       }
       return await endRun(this, outcome);
+    } finally {
+      await this.#close();
+    }
+  }
+
+  /** Does what is to be done at an agent's place while no turn runs: nothing is accepted, and no turn begins or ends. */
+  async beside<T>(agent: Agent, work: (context: AgentContext) => Promise<T>): Promise<T> {
+    // Whatever comes meanwhile is for the next turn.
+    this.closing = true;
+    try {
+      const lease = await this.session.lease();
+      this.#lease = lease;
+      if (lease.lastSeq > this.fold.at) await this.session.catchUp();
+      return await work(new AgentContext(this, agent, this.#rootPlace(agent)));
     } finally {
       await this.#close();
     }
@@ -367,14 +381,18 @@ export class Invocation implements OpenRun, RunningInvocation {
 
   #runRoot(): Promise<Outcome> {
     const root = this.tree.find(this.fold.turn?.start ?? '') ?? this.tree.root;
-    return runSlot(this, root, {
+    return runSlot(this, root, this.#rootPlace(root));
+  }
+
+  #rootPlace(agent: Agent): Place {
+    return {
       path: '',
       iso: [],
-      agentPath: this.tree.pathOf(root).slice(0, -1),
+      agentPath: this.tree.pathOf(agent).slice(0, -1),
       tree: this.tree,
       signal: this.signal,
       span: this.span,
-    });
+    };
   }
 }
 

@@ -1,5 +1,6 @@
 import type {
   AbortTarget,
+  Compaction,
   ExecutionOptions,
   PermissionMode,
   PutQuestion,
@@ -24,6 +25,7 @@ import { heedLog } from './abort-elsewhere.ts';
 import type { AbortCall } from './abort-session.ts';
 import { abortSession } from './abort-session.ts';
 import { answerRequest } from './answer-request.ts';
+import { startCompaction } from './compact-session.ts';
 import { EndsGivenBack } from './given-back.ts';
 import { makeRequests, openRequestNow, openRequests, openRequestsNow } from './open-requests.ts';
 import { storeQuestions } from './put-questions.ts';
@@ -134,6 +136,25 @@ export class RuntimeSession {
   ended(): void {
     this.live.current = undefined;
     this.#own = undefined;
+  }
+
+  /**
+   * Sums up what its agent's model is sent; resolves when that is stored.
+   * @throws CoxswainError `ABORTED / E_SESSION_BUSY` while a run is under way; `FAILED_PRECONDITION / E_UNSUPPORTED`
+   */
+  async compact(): Promise<Compaction> {
+    this.assertOpen();
+    // An abort of what is open holds the lease for a moment.
+    while (this.live.aborting) await this.live.aborting.catch(() => {});
+    const refused = this.whyNotFree();
+    if (refused) throw refused;
+    const own = startCompaction(this.live, this.#engine);
+    this.#own = own;
+    try {
+      return await own.result;
+    } finally {
+      this.ended();
+    }
   }
 
   /** The session is this handle's until it is given back: its runs, and what happens between them. */

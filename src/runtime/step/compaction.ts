@@ -1,4 +1,4 @@
-import type { Content, ToolDescriptor } from '../../contracts/index.ts';
+import type { Compaction, Content, ToolDescriptor } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { AgentContext, ToolMap } from '../agent/index.ts';
 import { modelOf } from '../agent/index.ts';
@@ -20,14 +20,6 @@ const MOST_RANGES = 3;
 /** Why a history is compacted: it has grown, its request was refused as too long, or somebody wants it. */
 type Cause = 'due' | 'overflow' | 'asked';
 
-/** What a compaction has come to. */
-export interface CompactionResult {
-  /** How many events tell of it; 0: there was nothing to leave out. */
-  events: number;
-  tokensBefore: number;
-  tokensAfter: number;
-}
-
 /** Where the newest attempt at a summary has failed: it is not made again until a tenth more has come. */
 const failedAt = new WeakMap<AgentContext, number>();
 
@@ -42,7 +34,7 @@ export function compactWhereDue(
   if (limit === undefined) return undefined;
   const history = context.invocation.session.history(viewerOf(context, agent));
   const isDue = (read: History) => read.tokensWithin(limit.window) > limit.tokens;
-  const go = () => new Compaction(context, agent, hooks, tools, limit).run('due');
+  const go = () => new Compacting(context, agent, hooks, tools, limit).run('due');
   if (history instanceof Promise) return history.then((read) => (isDue(read) ? go() : undefined));
   return isDue(history) ? go() : undefined;
 }
@@ -56,13 +48,13 @@ export async function compactNow(
   hooks: HookChain,
   tools: ToolMap,
   cause: 'overflow' | 'asked',
-): Promise<CompactionResult> {
+): Promise<Compaction> {
   const history = await context.invocation.session.history(viewerOf(context, agent));
   const known = limitOf(context, agent);
   // What was refused did not fit: the window is smaller than that, whatever is said of it.
   const most = cause === 'overflow' ? history.tokens / 2 : history.tokens;
   const tokens = Math.max(1, Math.min(most, known?.tokens ?? most));
-  return new Compaction(context, agent, hooks, tools, { window: tokens, tokens }).run(cause);
+  return new Compacting(context, agent, hooks, tools, { window: tokens, tokens }).run(cause);
 }
 
 interface Limit {
@@ -91,7 +83,7 @@ function windowOf(context: AgentContext, agent: ModelUser): number | undefined {
 }
 
 /** One go at one history. Each step of it is an event that stands by itself. */
-class Compaction {
+class Compacting {
   readonly #context: AgentContext;
   readonly #agent: ModelUser;
   readonly #hooks: HookChain;
@@ -99,6 +91,8 @@ class Compaction {
   /** Of system instruction and tools, about. */
   readonly #beside: number;
   #events = 0;
+  /** Why the last attempt at a summary came to nothing. */
+  #why: string | undefined;
 
   constructor(context: AgentContext, agent: ModelUser, hooks: HookChain, tools: ToolMap, limit: Limit) {
     this.#context = context;
@@ -108,7 +102,7 @@ class Compaction {
     this.#beside = tokensBeside(agent, tools);
   }
 
-  async run(cause: Cause): Promise<CompactionResult> {
+  async run(cause: Cause): Promise<Compaction> {
     const tokensBefore = this.#tokens(await this.#history());
     // Whoever asks for it by hand wants a summary; references are for what cannot wait.
     if (cause !== 'asked') {
@@ -120,7 +114,9 @@ class Compaction {
       if (cause !== 'asked' && this.#tokens(history) <= enough({ limit: this.#limit.tokens })) break;
       if (!(await this.#summarise(history, cause))) break;
     }
-    return { events: this.#events, tokensBefore, tokensAfter: this.#tokens(await this.#history()) };
+    const tokensAfter = this.#tokens(await this.#history());
+    if (this.#events > 0) return { compacted: true, tokensBefore, tokensAfter };
+    return { compacted: false, tokensBefore, tokensAfter, reason: this.#why ?? 'there is nothing worth leaving out' };
   }
 
   #bounds(cause: Cause): Bounds {
@@ -164,13 +160,17 @@ class Compaction {
     const range = planSummary(history, this.#bounds(cause));
     if (!range) return false;
     const removed = history.estimate(range.start, range.end);
-    const summariser = new Summariser(this.#context, this.#agent, this.#hooks);
+    const summariser = new Summariser(this.#context, this.#agent, this.#hooks, cause !== 'asked');
     const made = await summariser.sum(history.contents.slice(range.start, range.end), this.#limit.tokens);
     const added = made ? tokensOfText(made.summary) : 0;
     if (!made || added >= removed) {
       failedAt.set(this.#context, tokens);
       const why = made ? `the summary is as long as what it stands for` : (summariser.why ?? 'there is no summary');
-      this.#context.invocation.engine.warn(`the history of agent ${this.#agent.name} was not summed up: ${why}`);
+      this.#why = why;
+      // Whoever asks for it is told.
+      if (cause !== 'asked') {
+        this.#context.invocation.engine.warn(`the history of agent ${this.#agent.name} was not summed up: ${why}`);
+      }
       return false;
     }
     const { from, through } = range;

@@ -1,5 +1,4 @@
 /** One step of a model: request, stream, answer. */
-export type { CompactionResult } from './compaction.ts';
 export { compactNow } from './compaction.ts';
 export { fillTemplate } from './instructions.ts';
 export { ModelCalls } from './model-calls.ts';

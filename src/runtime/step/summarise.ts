@@ -40,10 +40,14 @@ export class Summariser {
   readonly #agent: ModelUser;
   readonly #hooks: HookChain;
 
-  constructor(context: AgentContext, agent: ModelUser, hooks: HookChain) {
+  readonly #isLimited: boolean;
+
+  /** `isLimited`: the model call is one of a turn that runs; else a person has asked for it, when that is over. */
+  constructor(context: AgentContext, agent: ModelUser, hooks: HookChain, isLimited: boolean) {
     this.#context = context;
     this.#agent = agent;
     this.#hooks = hooks;
+    this.#isLimited = isLimited;
   }
 
   /**
@@ -128,6 +132,7 @@ export class Summariser {
 
   /** Within the limits of the turn; nothing of it is shown. */
   async #ask(draft: RequestDraft, chosen: string): Promise<ModelResponse | undefined> {
+    if (!this.#isLimited) return this.#call(draft, chosen);
     const { modelCalls } = this.#context.invocation;
     const beginning = modelCalls.begin(this.#context, this.#agent);
     const failure = beginning instanceof Promise ? await beginning : beginning;
@@ -136,24 +141,28 @@ export class Summariser {
       return undefined;
     }
     try {
-      const call = new ModelCall(this.#context, this.#agent, draft, { messageId: newId(), chosen, hidden: true });
-      let said: ModelResponse | undefined;
-      let fault: ModelFault | undefined;
-      try {
-        said = await call.answer();
-        fault = call.faultIn(said);
-      } catch (error) {
-        fault = { error };
-      }
-      call.end(said, fault);
-      if (said && !fault) return said;
-      if (this.#context.signal.aborted) throw this.#context.signal.reason;
-      if (said?.usage) await this.#spent(said, draft.model);
-      this.why = faultText(fault);
-      return undefined;
+      return await this.#call(draft, chosen);
     } finally {
       modelCalls.end();
     }
+  }
+
+  async #call(draft: RequestDraft, chosen: string): Promise<ModelResponse | undefined> {
+    const call = new ModelCall(this.#context, this.#agent, draft, { messageId: newId(), chosen, hidden: true });
+    let said: ModelResponse | undefined;
+    let fault: ModelFault | undefined;
+    try {
+      said = await call.answer();
+      fault = call.faultIn(said);
+    } catch (error) {
+      fault = { error };
+    }
+    call.end(said, fault);
+    if (said && !fault) return said;
+    if (this.#context.signal.aborted) throw this.#context.signal.reason;
+    if (said?.usage) await this.#spent(said, draft.model);
+    this.why = faultText(fault);
+    return undefined;
   }
 
   /** What came to nothing has cost its tokens all the same. */

@@ -6,6 +6,7 @@ import type {
   SessionUpdate,
   SteerData,
 } from '../../../contracts/index.ts';
+import { compactIn } from '../../../session/index.ts';
 import type { Channel } from '../stream/index.ts';
 import type { Caller, Handlers } from './caller.ts';
 
@@ -53,7 +54,13 @@ const stream = controlled(
 );
 
 export const controlMethods: Handlers<
-  'session/stream' | 'session/respond' | 'session/steer' | 'session/update' | 'session/abort' | 'session/takeControl'
+  | 'session/stream'
+  | 'session/respond'
+  | 'session/steer'
+  | 'session/update'
+  | 'session/compact'
+  | 'session/abort'
+  | 'session/takeControl'
 > = {
   'session/stream': async (connection, params) => {
     const { streamId, sessionId } = params;
@@ -76,6 +83,8 @@ export const controlMethods: Handlers<
   'session/update': controlled(async ({ session }, { config }, { hub }) =>
     session.update(hub.served.update(config as SessionUpdate)),
   ),
+
+  'session/compact': controlled(async ({ session }) => compactIn(session)),
 
   'session/abort': controlled(async ({ session, running }, { target }) => {
     await session.abort({
