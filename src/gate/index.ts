@@ -82,7 +82,6 @@ export {
   MAX_EXPIRES_IN,
   mayAnswer,
   mayDecide,
-  nameOfPrincipal,
   notApprover,
   OBLIGATIONS_OF_ASKS,
   obligationsIn,

@@ -207,7 +207,14 @@ export {
   verifyLog,
   verifyRows,
 } from './log/index.ts';
-export type { FinishReason, Model, ModelCallOptions, ModelRequest, ModelResponse, RequestDraft } from './model/index.ts';
+export type {
+  FinishReason,
+  Model,
+  ModelCallOptions,
+  ModelRequest,
+  ModelResponse,
+  RequestDraft,
+} from './model/index.ts';
 export { CONTEXT_OVERFLOW, finishReasonOf, isTruncated, unknownEnd } from './model/index.ts';
 export type { RunnerOptions, RunRequest } from './run/index.ts';
 export {

@@ -69,6 +69,7 @@ export {
   inFull,
   MAX_INPUT_CHARS,
   mayAnswer,
+  nameOfPrincipal,
   normaliseInput,
   permissionMode,
   personOf,

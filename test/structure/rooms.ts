@@ -381,7 +381,7 @@ export const rooms: readonly Room[] = [
     'contracts base session gate host/policy host/terms host/tools host/questions host/witness host/frame host/subagents host/hosted host/approvals host/background',
   ),
   room('host/mcp/turn', 'one call of an agent over MCP: turn, questions, result', 'contracts session gate host'),
-  room('host/mcp/server', 'the MCP server, and stdio', 'contracts base gate host host/mcp/turn'),
+  room('host/mcp/server', 'the MCP server, and stdio', 'contracts base session gate host host/mcp/turn'),
   room(
     'host/mcp/http',
     'MCP over HTTP: sessions, admission, replay',

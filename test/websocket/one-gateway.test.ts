@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Principal, RequestAnswer } from '../../src/contracts/index.ts';
-import { nameOfPrincipal } from '../../src/gate/index.ts';
+import { nameOfPrincipal } from '../../src/session/index.ts';
 import { bot, hostOf, notingTool, only, policyOf, refusal, say } from '../host/kit.ts';
 import { fronting, get, post } from '../http/kit.ts';
 import { client, logOf, serving } from './kit.ts';

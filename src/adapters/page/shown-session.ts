@@ -1,7 +1,7 @@
 import type { AgentEvent, RequestAnswer, SessionInput, Settlement } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { RunResult, SessionView } from '../../session/index.ts';
-import { createView, mayAnswer, runErrorOf } from '../../session/index.ts';
+import { createView, mayAnswer, nameOfPrincipal, runErrorOf } from '../../session/index.ts';
 import type { RemoteHost, RemoteSession } from '../remote/index.ts';
 import type { SessionStore, SessionStoreOptions } from './session-store.ts';
 import { ShownItems } from './shown-items.ts';
@@ -81,7 +81,7 @@ export class ShownSession implements SessionStore {
     const shown = this.#pending.find((one) => one.requestId === requestId)?.approval;
     const bound = answer.kind === 'approve' && shown ? { previewDigest: shown.previewDigest, ...answer } : answer;
     return this.#act(async ({ host, session: { id: sessionId } }) => {
-      const place = { agent: this.#agent, userId: host.principal.id, sessionId };
+      const place = { agent: this.#agent, userId: nameOfPrincipal(host.principal), sessionId };
       return host.approvals.decide(requestId, bound, place);
     });
   };

@@ -1,5 +1,6 @@
 import type { AgentEvent, SessionHandle, SessionProvider, SessionSummary } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
+import { nameOfPrincipal } from '../../session/index.ts';
 import type { Link } from './link.ts';
 import type { RemoteSession } from './remote-host.ts';
 import { remoteInput } from './remote-shape.ts';
@@ -62,7 +63,7 @@ export function remoteProvider(link: Link, opener: Opener, agent: string | undef
     },
     async open() {
       const waiting = (await list()).filter(({ pending }) => pending > 0);
-      return waiting.map(({ id }) => ({ userId: opener.principal.id, sessionId: id }));
+      return waiting.map(({ id }) => ({ userId: nameOfPrincipal(opener.principal), sessionId: id }));
     },
   };
 }

@@ -1,19 +1,11 @@
 import type { ApproverRule, HostAnswer, Principal, ReportedRequest } from '../../contracts/index.ts';
 import { CoxswainError, canonicalJson } from '../../contracts/index.ts';
 import type { ApproverTerms } from '../../session/index.ts';
-import { personOf, rolesOf, whyNotApprover } from '../../session/index.ts';
+import { nameOfPrincipal, personOf, rolesOf, whyNotApprover } from '../../session/index.ts';
 
 // Who may answer an open question, how many must, and which answer decides: told from its terms, for all parts alike.
 
 type Answers = NonNullable<ReportedRequest['answers']>;
-
-/**
- * Names one principal among all: somebody who acts for one person is another one than when they act for a second, or for
- * themselves. The id, or the id and the person's, `gateway~1anna`; a `~` in them is written as `~0`.
- */
-export function nameOfPrincipal({ id, onBehalfOf }: Principal): string {
-  return [id, onBehalfOf].flatMap((part) => part?.replaceAll('~', '~0') ?? []).join('~1');
-}
 
 /** Without a rule anybody may, with one nobody who is not named. */
 export function mayDecide(terms: ApproverTerms, requestedBy: Principal, by: Principal | undefined): boolean {

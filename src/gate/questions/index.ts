@@ -12,7 +12,6 @@ export {
   isForNamed,
   isVote,
   mayDecide,
-  nameOfPrincipal,
   notApprover,
   votesFor,
   whyNotOpen,

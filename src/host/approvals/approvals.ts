@@ -1,4 +1,4 @@
-import type { GivenAnswer, OpenRequest, Principal, RequestAnswer, Settlement, ToolDescriptor } from '../../contracts/index.ts';
+import type { GivenAnswer, OpenRequest, Principal, Settlement, ToolDescriptor } from '../../contracts/index.ts';
 import type { AuditEntry } from '../../session/index.ts';
 import type { ApprovalFilter, ApprovalPlace, OpenApproval } from './open-sessions.ts';
 

@@ -3,7 +3,6 @@ import type {
   OpenRequest,
   Principal,
   ReportedRequest,
-  RequestAnswer,
   SessionPlace,
   Settlement,
 } from '../../contracts/index.ts';
@@ -18,6 +17,7 @@ import {
   checkOptions,
   checkPrincipal,
   checkRequestId,
+  nameOfPrincipal,
   number,
   object,
   StreamQueue,
@@ -200,11 +200,13 @@ export class HostApprovals implements Approvals, Holder {
       return { call, tool: name === undefined ? undefined : session.frame.toolOf({ name })?.descriptor };
     });
     const call = found?.call;
+    const who = nameOfPrincipal(by);
+    const requester = open?.request.approval?.requestedBy ?? open?.request.requestedBy;
     const isTheirs =
-      userId === by.id ||
-      (open?.request.approval?.requestedBy ?? open?.request.requestedBy)?.id === by.id ||
+      userId === who ||
+      (requester !== undefined && nameOfPrincipal(requester) === who) ||
       (known !== undefined && whyNotOpen(known, by) === undefined) ||
-      call?.answers.some((answer) => answer.requestId === requestId && answer.by === by.id) === true;
+      call?.answers.some((answer) => answer.requestId === requestId && answer.by === who) === true;
     if (!isTheirs || (!open && !call)) return undefined;
     const whyNot = open && whyNotOpen(open, by);
     return {

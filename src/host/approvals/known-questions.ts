@@ -1,6 +1,6 @@
-import type { ApproverRule, Principal } from '../../contracts/index.ts';
+import type { ApproverRule, Principal, SessionPlace } from '../../contracts/index.ts';
 import { callIdOf } from '../../contracts/index.ts';
-import type { OpenApproval, SessionPlace } from './open-sessions.ts';
+import type { OpenApproval } from './open-sessions.ts';
 
 /** A question that this host has shown, without what it was about: who may know what came of it. */
 export interface KnownQuestion extends SessionPlace {

@@ -16,9 +16,9 @@ import type {
 } from '../../contracts/index.ts';
 import { asksNobody, callIdOf } from '../../contracts/index.ts';
 import type { CapOptions } from '../../gate/index.ts';
-import { boundedResult, excludedBy, frozenPrincipal, nameOfPrincipal } from '../../gate/index.ts';
+import { boundedResult, excludedBy, frozenPrincipal } from '../../gate/index.ts';
 import type { LazyMap } from '../../session/index.ts';
-import { isPipeable, lendsArtifacts, newId, resultArtifacts } from '../../session/index.ts';
+import { isPipeable, lendsArtifacts, nameOfPrincipal, newId, resultArtifacts } from '../../session/index.ts';
 import type { PolicyRule } from '../policy/index.ts';
 import type { Confirmations, JudgeOptions, RunTimeQuestions } from '../questions/index.ts';
 import { Judge } from '../questions/index.ts';

@@ -1,6 +1,5 @@
 import type { CoxswainError, ExecutionOptions, SessionInput } from '../../contracts/index.ts';
-import { nameOfPrincipal } from '../../gate/index.ts';
-import { joined, LazySet } from '../../session/index.ts';
+import { joined, LazySet, nameOfPrincipal } from '../../session/index.ts';
 import type { Handle, Hosted } from '../frame/index.ts';
 import type { HostedRun } from '../run/index.ts';
 import { beginTurn, goOnWithTurn } from '../terms/index.ts';

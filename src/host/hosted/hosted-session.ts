@@ -22,7 +22,6 @@ import type {
   TelemetrySpan,
 } from '../../contracts/index.ts';
 import { CoxswainError, callIdOf, openRequestOf } from '../../contracts/index.ts';
-import { nameOfPrincipal } from '../../gate/index.ts';
 import type { Heeded } from '../../session/index.ts';
 import {
   checkAbort,
@@ -36,6 +35,7 @@ import {
   isHeedful,
   isPipeable,
   isTextual,
+  nameOfPrincipal,
   newId,
   normaliseInput,
   partialTexts,

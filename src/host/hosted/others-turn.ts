@@ -1,7 +1,6 @@
 import type { Principal, SessionStanding, SteerData } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import { nameOfPrincipal } from '../../gate/index.ts';
-import { checkSteer } from '../../session/index.ts';
+import { checkSteer, nameOfPrincipal } from '../../session/index.ts';
 import type { Hosted } from '../frame/index.ts';
 import { passSteer } from '../run/index.ts';
 

@@ -1,5 +1,5 @@
 import { CLOSE_CODES, CoxswainError } from '../../contracts/index.ts';
-import { nameOfPrincipal } from '../../gate/index.ts';
+import { nameOfPrincipal } from '../../session/index.ts';
 import type { Authorize, Hub, Identity } from '../connection/index.ts';
 import { Connection, protocolError } from '../connection/index.ts';
 import type { EventBody } from './event-body.ts';

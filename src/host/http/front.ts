@@ -1,5 +1,5 @@
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
-import { nameOfPrincipal } from '../../gate/index.ts';
+import { nameOfPrincipal } from '../../session/index.ts';
 import type { Authorize, Gatekeeper, Hub, Identity, RequestHead } from '../connection/index.ts';
 import {
   BackPressure,

@@ -18,7 +18,7 @@ export function isOwnCall(tree: AgentTree, fold: Fold, { turnId }: Pick<CallStat
 }
 
 /** @throws CoxswainError `FAILED_PRECONDITION / E_REPLAY_DIVERGED` for a turn that was begun with another agent */
-export function assertOwnTurn(tree: AgentTree, fold: Fold, turnId: string): void {
+export function assertTurnOfAgent(tree: AgentTree, fold: Fold, turnId: string): void {
   if (isOwnCall(tree, fold, { turnId })) return;
   const root = JSON.stringify(fold.rootOf(turnId));
   const { name } = tree.root;
@@ -27,9 +27,9 @@ export function assertOwnTurn(tree: AgentTree, fold: Fold, turnId: string): void
 }
 
 /** The same of what is asked about a call. */
-export function assertOwnCall(tree: AgentTree, fold: Fold, requestId: string): void {
+export function assertCallOfAgent(tree: AgentTree, fold: Fold, requestId: string): void {
   const call = fold.callOf(requestId);
-  if (call) assertOwnTurn(tree, fold, call.turnId);
+  if (call) assertTurnOfAgent(tree, fold, call.turnId);
 }
 
 /** Follows agents that are run as tools up to the root, each through the call that runs it. */

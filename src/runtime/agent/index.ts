@@ -7,7 +7,7 @@ export { assertAgentName } from './agent-name.ts';
 export type { BoundedAnswer } from './bounded-answer.ts';
 export { boundedAnswer, lentArtifacts, withBounded } from './bounded-answer.ts';
 export type { CallPlace } from './call-place.ts';
-export { assertOwnCall, assertOwnTurn, checkEdited, isOwnCall, placeOfCall, toolOf } from './call-place.ts';
+export { assertCallOfAgent, assertTurnOfAgent, checkEdited, isOwnCall, placeOfCall, toolOf } from './call-place.ts';
 export type { Engine, InvocationResult } from './engine.ts';
 export { errorFields, failureOf, limitReason, thrownOutcome } from './failure.ts';
 export { inheritedModel, modelNameOf, modelOf } from './model-choice.ts';

@@ -10,7 +10,7 @@ import { CoxswainError } from '../../contracts/index.ts';
 import { ensureValidator } from '../../gate/index.ts';
 import { checkContent } from '../../session/index.ts';
 import type { BoundedAnswer } from '../agent/index.ts';
-import { assertOwnCall, assertOwnTurn, boundedAnswer, checkEdited, withBounded } from '../agent/index.ts';
+import { assertCallOfAgent, assertTurnOfAgent, boundedAnswer, checkEdited, withBounded } from '../agent/index.ts';
 import { callsToJoin, hasUnheard } from '../calls/index.ts';
 import { hookUserMessage } from '../hooks/index.ts';
 import type { AnswerOrigin, CallState, Fold, StoredEvent } from '../log/index.ts';
@@ -69,7 +69,7 @@ async function acceptAnswers(
     if (answered.has(input.requestId)) throw twice(input.requestId);
     answered.add(input.requestId);
     if (invocation.session.from > 0) await invocation.session.seek(input.requestId);
-    assertOwnCall(invocation.tree, fold, input.requestId);
+    assertCallOfAgent(invocation.tree, fold, input.requestId);
     const edited = input.kind === 'tool_approval' && input.args ? await editedArgs(invocation, input) : undefined;
     let event = answerTo(invocation, edited ? ({ ...input, args: edited } as ToolApprovalInput) : input);
     if (input.kind === 'tool_result') {
@@ -108,7 +108,7 @@ function withWords(
   if (!fold.turn) {
     throw new CoxswainError('FAILED_PRECONDITION', 'E_NO_TURN', 'there is no turn to continue; send a message');
   }
-  assertOwnTurn(invocation.tree, fold, fold.turn.id);
+  assertTurnOfAgent(invocation.tree, fold, fold.turn.id);
   const { terms } = invocation.options;
   if (fold.turn.ended === undefined) {
     if (terms) events.unshift(invocation.rootEvent({ author: 'user', actions: { terms } }));

@@ -3,7 +3,7 @@ import type { HostAnswer, Settlement } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import { ensureValidator, isVote } from '../../gate/index.ts';
 import type { BoundedAnswer, Engine } from '../agent/index.ts';
-import { assertOwnCall, boundedAnswer, checkEdited, withBounded } from '../agent/index.ts';
+import { assertCallOfAgent, boundedAnswer, checkEdited, withBounded } from '../agent/index.ts';
 import type { LiveSession } from '../live/index.ts';
 import { MOST_TRIES, outrun } from '../live/index.ts';
 import { answerEvent, settlementOf } from '../log/index.ts';
@@ -59,7 +59,7 @@ async function storeAnswer(
   const starts = given.kind === 'approve' && given.starts === true;
   const known = starts ? undefined : settlementOf(fold, requestId, given);
   if (known) return known;
-  assertOwnCall(engine.tree, fold, requestId);
+  assertCallOfAgent(engine.tree, fold, requestId);
   const args = given.kind === 'approve' ? given.args : undefined;
   if (args) await ensureValidator();
   const call = fold.callOf(requestId);

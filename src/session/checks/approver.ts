@@ -25,6 +25,14 @@ export function whyNotApprover(
 /** The person who is meant: whoever acts, or whom they act for. */
 export const personOf = ({ id, onBehalfOf = id }: Principal): string => onBehalfOf;
 
+/**
+ * Names one principal among all: somebody who acts for one person is another one than when they act for a second, or for
+ * themselves. The id, or the id and the person's, `gateway~1anna`; a `~` in them is written as `~0`.
+ */
+export function nameOfPrincipal({ id, onBehalfOf }: Principal): string {
+  return [id, onBehalfOf].flatMap((part) => part?.replaceAll('~', '~0') ?? []).join('~1');
+}
+
 /** They are, or act for, the same person. */
 function isOne(a: Principal, b: Principal): boolean {
   return [b.id, personOf(b)].some((id) => id === a.id || id === personOf(a));

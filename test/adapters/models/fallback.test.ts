@@ -3,7 +3,7 @@ import type { ModelOptions } from '../../../src/adapters/models/index.ts';
 import { fallbackModel, modelRegistry } from '../../../src/adapters/models/index.ts';
 import type { AgentEvent } from '../../../src/contracts/index.ts';
 import { createHost, LlmAgent, run } from '../../../src/index.ts';
-import type { ModelCallOptions, Model, ModelResponse } from '../../../src/runtime/index.ts';
+import type { Model, ModelCallOptions, ModelResponse } from '../../../src/runtime/index.ts';
 import { ScriptedModel } from '../../../src/testing/index.ts';
 import { ask, request } from './kit.ts';
 import { anthropic, openaiChat } from './providers.ts';

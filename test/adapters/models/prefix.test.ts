@@ -4,7 +4,7 @@ import { allowAll, createHost, LlmAgent, run } from '../../../src/index.ts';
 import type { ModelRequest } from '../../../src/runtime/index.ts';
 import type { Said } from '../../suites/model.ts';
 import { everyProvider } from './ai-sdk-providers.ts';
-import { call, model as said, request, result, tool, user } from './kit.ts';
+import { call, request, result, model as said, tool, user } from './kit.ts';
 import { FakeProvider } from './server.ts';
 
 /** The members of each wire that hold the history, and those that hold nothing which a prefix is made of. */
@@ -13,7 +13,9 @@ type Json = Record<string, unknown>;
 
 /** What a provider compares: the settings in front, and each message in its bytes. Marks of the cache are no content. */
 function encoded(body: Json): { front: string; messages: string[] } {
-  const bare = JSON.parse(JSON.stringify(body), (name, value: unknown) => (name === 'cache_control' ? undefined : value)) as Json;
+  const bare = JSON.parse(JSON.stringify(body), (name, value: unknown) =>
+    name === 'cache_control' ? undefined : value,
+  ) as Json;
   const name = histories.find((each) => Array.isArray(bare[each])) ?? '';
   const messages = (bare[name] as unknown[]).map((message) => JSON.stringify(message));
   delete bare[name];
@@ -24,14 +26,21 @@ function encoded(body: Json): { front: string; messages: string[] } {
 async function session(under: (typeof everyProvider)[number]): Promise<Json[]> {
   const script: Said[] = [
     { thought: 'Plan.', text: 'Looking.', calls: [{ id: 'c1', name: 'look', args: { at: 'ü' } }] },
-    { calls: [{ id: 'c2', name: 'look', args: {} }, { id: 'c3', name: 'fail', args: { n: 1.5 } }] },
+    {
+      calls: [
+        { id: 'c2', name: 'look', args: {} },
+        { id: 'c3', name: 'fail', args: { n: 1.5 } },
+      ],
+    },
     { thought: 'Hm.', calls: [{ id: 'c4', name: 'pay', args: { usd: 3 } }] },
     { text: 'Paid.' },
     { text: 'Hello again.' },
     { calls: [{ id: 'c5', name: 'shot' }] },
     { text: 'A cat.' },
   ];
-  await using fake = await FakeProvider.start((_, count) => ({ body: under.answer(script[count - 1] ?? { text: 'no more' }).stream }));
+  await using fake = await FakeProvider.start((_, count) => ({
+    body: under.answer(script[count - 1] ?? { text: 'no more' }).stream,
+  }));
   const schema = { type: 'object', properties: { z: { type: 'string' }, a: { enum: ['x', 'y'] } } };
   const readOnly = { annotations: { readOnly: true }, inputSchema: schema };
   const picture = { type: 'media', mimeType: 'image/png', data: 'AQID' } as const;
@@ -79,7 +88,9 @@ const claudes = everyProvider.filter(({ title }) => /Anthropic/.test(title));
 describe.each(claudes)('the marks that $title has', (under) => {
   async function body(init: Partial<ModelRequest>, more: { pauses?: boolean } = {}) {
     await using fake = await FakeProvider.start(() => ({ body: under.answer({ text: 'ok' }).stream }));
-    const asked = under.model(fake.url).generate(request(init), { stream: true, signal: new AbortController().signal, ...more });
+    const asked = under
+      .model(fake.url)
+      .generate(request(init), { stream: true, signal: new AbortController().signal, ...more });
     for await (const _ of asked);
     return fake.requests[0]?.body as { tools: Json[]; system: Json[]; messages: { content: Json[] }[] };
   }
@@ -88,7 +99,10 @@ describe.each(claudes)('the marks that $title has', (under) => {
   test('CACHE-2 stand at the end of tools, of system, of the newest words and of those of the step before', async () => {
     const { tools: declared, system, messages } = await body({ tools, contents: history, systemInstruction: 'brief' });
     const mark = { type: 'ephemeral' };
-    expect([declared.map((each) => each.cache_control), system.map((each) => each.cache_control)]).toEqual([[undefined, mark], [mark]]);
+    expect([declared.map((each) => each.cache_control), system.map((each) => each.cache_control)]).toEqual([
+      [undefined, mark],
+      [mark],
+    ]);
     expect(messages.map(({ content }) => marksIn(content))).toEqual([0, 0, 1, 0, 1]);
     expect(messages.at(-1)?.content.at(-1)).toMatchObject({ type: 'tool_result', cache_control: mark });
   });
@@ -108,12 +122,17 @@ test('CACHE-4 who marks by himself, or wants none, is left alone', async () => {
   };
   const asked = async (options: object, config = {}) => {
     const model = anthropicModel('claude', { apiKey: 'sk-0123456789', fetch, ...options });
-    for await (const _ of model.generate(request({ tools, config }), { stream: true, signal: new AbortController().signal }));
+    for await (const _ of model.generate(request({ tools, config }), {
+      stream: true,
+      signal: new AbortController().signal,
+    }));
     return sent.split('"cache_control"').length - 1;
   };
   expect(await asked({})).toBe(2);
   expect(await asked({ cache: 'none' })).toBe(0);
   expect(await asked({}, { cache_control: { type: 'ephemeral' } })).toBe(1);
   expect(await asked({}, { tools: [{ type: 'web_search', name: 's', cache_control: { type: 'ephemeral' } }] })).toBe(1);
-  expect(() => anthropicModel('claude', { apiKey: 'sk-0123456789', cache: '2h' as never })).toThrow(expect.objectContaining({ code: 'E_BAD_INPUT' }));
+  expect(() => anthropicModel('claude', { apiKey: 'sk-0123456789', cache: '2h' as never })).toThrow(
+    expect.objectContaining({ code: 'E_BAD_INPUT' }),
+  );
 });

@@ -305,7 +305,12 @@ export const anthropic: ModelUnderTest = {
     }
     if (open.length > 0) throw new Error(`calls without a result: ${open}`);
     return {
-      system: typeof body.system === 'string' ? body.system : list(body.system).map(({ text }) => text).join(''),
+      system:
+        typeof body.system === 'string'
+          ? body.system
+          : list(body.system)
+              .map(({ text }) => text)
+              .join(''),
       tools: list(body.tools).map((each) => each.name as string),
       temperature: body.temperature,
       turns,

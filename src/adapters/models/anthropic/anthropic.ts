@@ -43,7 +43,12 @@ export function anthropicModel(name: string, options: AnthropicOptions = {}): Mo
   checkModel(name, options, 'anthropicModel', shape);
   const provider = providerName('anthropic', options, ownHosts);
   const clientFor = clients(options);
-  const settings = { provider, maxTokens: options.maxTokens ?? 8192, cache: options.cache ?? 'auto', config: options.config };
+  const settings = {
+    provider,
+    maxTokens: options.maxTokens ?? 8192,
+    cache: options.cache ?? 'auto',
+    config: options.config,
+  };
   return {
     name,
     ...toldOf('anthropic', OWN_URL, options),

@@ -1,5 +1,5 @@
 import { isCoxswainError, messageOf } from '../../../contracts/index.ts';
-import type { ModelCallOptions, Model, ModelRequest, ModelResponse } from '../../../runtime/index.ts';
+import type { Model, ModelCallOptions, ModelRequest, ModelResponse } from '../../../runtime/index.ts';
 import { modelFailureOf, redact } from '../content/index.ts';
 
 /** What a model said first, or what it threw that no other model would mend. */
@@ -51,6 +51,10 @@ export class Attempt {
 }
 
 /** A model that throws where it is asked throws as one that throws later. */
-async function* framesOf(model: Model, request: ModelRequest, options: ModelCallOptions): AsyncGenerator<ModelResponse> {
+async function* framesOf(
+  model: Model,
+  request: ModelRequest,
+  options: ModelCallOptions,
+): AsyncGenerator<ModelResponse> {
   yield* model.generate(request, options);
 }

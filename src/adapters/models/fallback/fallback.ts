@@ -1,6 +1,6 @@
 import type { Usage } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
-import type { ModelCallOptions, Model, ModelRequest, ModelResponse } from '../../../runtime/index.ts';
+import type { Model, ModelCallOptions, ModelRequest, ModelResponse } from '../../../runtime/index.ts';
 import type { Check, Shape } from '../../../session/index.ts';
 import { addUsage, amount, badInput, checkIs, checkOptions, fn, having, list, name } from '../../../session/index.ts';
 import type { First } from './attempt.ts';

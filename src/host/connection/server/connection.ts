@@ -7,7 +7,8 @@ import {
   PROTOCOL_VERSION,
   SUBPROTOCOL,
 } from '../../../contracts/index.ts';
-import { MAX_TIMER_MS, nameOfPrincipal } from '../../../gate/index.ts';
+import { MAX_TIMER_MS } from '../../../gate/index.ts';
+import { nameOfPrincipal } from '../../../session/index.ts';
 import type { Opened, Transport } from '../protocol/index.ts';
 import {
   assertFits,

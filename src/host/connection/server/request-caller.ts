@@ -1,6 +1,6 @@
 import type { Principal, RpcMethod } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
-import { nameOfPrincipal } from '../../../gate/index.ts';
+import { nameOfPrincipal } from '../../../session/index.ts';
 import type { ClaimedPosition } from '../../../session/resume/index.ts';
 import type { Transport } from '../protocol/index.ts';
 import type { Channel } from '../stream/index.ts';

@@ -1,6 +1,6 @@
 import type { AgentSource, HostContext, Principal } from '../../../contracts/index.ts';
 import { CoxswainError, storeGiven } from '../../../contracts/index.ts';
-import { nameOfPrincipal } from '../../../gate/index.ts';
+import { nameOfPrincipal } from '../../../session/index.ts';
 import type { Served } from './served.ts';
 import { storeAnswers } from './store-answers.ts';
 

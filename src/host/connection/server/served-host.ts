@@ -1,5 +1,6 @@
 import { CoxswainError, isCoxswainError } from '../../../contracts/index.ts';
-import { mayBeSubagents, nameOfPrincipal, notApprover, whyNotOpen } from '../../../gate/index.ts';
+import { mayBeSubagents, notApprover, whyNotOpen } from '../../../gate/index.ts';
+import { nameOfPrincipal } from '../../../session/index.ts';
 import { onlyOne } from '../../approvals/index.ts';
 import { assertClientRuns, callerOf, goOn, HostedSession, isSubagents } from '../../hosted/index.ts';
 import type { AgentHost } from '../../index.ts';

@@ -1,6 +1,6 @@
 import type { AttachResult, SessionSnapshot } from '../../../contracts/index.ts';
 import { assertSafeId, CoxswainError } from '../../../contracts/index.ts';
-import { nameOfPrincipal } from '../../../gate/index.ts';
+import { nameOfPrincipal } from '../../../session/index.ts';
 import type { ClaimedPosition } from '../../../session/resume/index.ts';
 import type { Channel } from '../stream/index.ts';
 import type { Caller, Handlers } from './caller.ts';

@@ -8,7 +8,8 @@ import type {
 import { warnWith } from '../../../base/index.ts';
 import type { Principal } from '../../../contracts/index.ts';
 import { CoxswainError, PACKAGE_VERSION } from '../../../contracts/index.ts';
-import { ensureValidator, MAX_TIMER_MS, nameOfPrincipal } from '../../../gate/index.ts';
+import { ensureValidator, MAX_TIMER_MS } from '../../../gate/index.ts';
+import { nameOfPrincipal } from '../../../session/index.ts';
 import type { AgentHost } from '../../index.ts';
 import type { AgentTool, Answers, CallFrame, McpOptions, ParkedCall } from '../turn/index.ts';
 import {

@@ -1,7 +1,7 @@
 import type { CallToolResult, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
 import type { Principal, ReportedRequest, Session, SessionInput } from '../../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../../contracts/index.ts';
-import { nameOfPrincipal } from '../../../gate/index.ts';
+import { nameOfPrincipal } from '../../../session/index.ts';
 import type { AgentHost } from '../../index.ts';
 import type { AgentTool } from './agent-tool.ts';
 import type { HeldSessions } from './held-sessions.ts';
