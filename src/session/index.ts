@@ -52,6 +52,7 @@ export {
   AnswerCounter,
   anOutcome,
   answerLimits,
+  awaitsMore,
   charsOf,
   checkAbort,
   checkAnswer,

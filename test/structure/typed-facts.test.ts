@@ -17,7 +17,7 @@ const readers: [what: string, read: RegExp, place: string][] = [
   ],
   ['how a result is cut', /\b(?:capResult|capSync)\(/, 'gate/result/'],
   ['when a question runs out', /\bexpiresIn\s*\*|\bask\.expiresAt\s*[<>]/, 'gate/questions/'],
-  ['whether an answer is a vote', /\.quorum\s*[!=]==?\s*undefined|\(\{ quorum \}\) => !quorum/, 'gate/questions/'],
+  ['whether an answer is a vote', /\.quorum\s*[!=]==?\s*undefined|\(\{ quorum \}\) => !quorum/, 'session/checks/'],
 ];
 
 test.each(readers)('%s is read in one place', (_what, read, place) => {

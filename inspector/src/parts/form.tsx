@@ -64,8 +64,8 @@ export function valuesOf(
   for (const field of fields) {
     const text = texts[field.name] ?? '';
     const isAsGiven = Object.hasOwn(given, field.name) && text === before.texts[field.name];
-    const read = isAsGiven ? { value: given[field.name] } : readText(field, text);
-    if ('fault' in read) faults.set(field.name, read.fault);
+    const read: Read = isAsGiven ? { value: given[field.name] } : readText(field, text);
+    if (read.fault !== undefined) faults.set(field.name, read.fault);
     else if ('value' in read) Object.defineProperty(values, field.name, { ...open, value: read.value });
   }
   return { values, faults };
@@ -74,7 +74,10 @@ export function valuesOf(
 /** Whatever it is called: `__proto__` is a name like another. */
 const open = { enumerable: true, configurable: true, writable: true };
 
-function readText({ kind, isNeeded, choices }: Field, text: string): { value: unknown } | { fault: string } | object {
+/** What a field's text says: a value, why it has none, or nothing where it may be left out. */
+type Read = { value?: unknown; fault?: undefined } | { fault: string };
+
+function readText({ kind, isNeeded, choices }: Field, text: string): Read {
   if (kind === 'choice') {
     const choice = choices[Number(text)];
     if (text !== '' && Number(text) >= 0) return { value: choice };

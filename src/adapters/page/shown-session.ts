@@ -3,9 +3,9 @@ import { CoxswainError } from '../../contracts/index.ts';
 import type { RunResult, SessionView } from '../../session/index.ts';
 import { createView, mayAnswer, nameOfPrincipal, runErrorOf } from '../../session/index.ts';
 import type { RemoteHost, RemoteSession } from '../remote/index.ts';
-import type { SessionStore, SessionStoreOptions } from './session-store.ts';
 import { ShownItems } from './shown-items.ts';
 import { errorFor, Snapshots } from './snapshots.ts';
+import type { SessionStore, SessionStoreOptions } from './store-types.ts';
 
 type Shown = ReturnType<SessionStore['getSnapshot']>;
 

@@ -1,7 +1,7 @@
 import type { ApproverRule, HostAnswer, Principal, ReportedRequest } from '../../contracts/index.ts';
 import { CoxswainError, canonicalJson } from '../../contracts/index.ts';
 import type { ApproverTerms } from '../../session/index.ts';
-import { nameOfPrincipal, personOf, rolesOf, whyNotApprover } from '../../session/index.ts';
+import { awaitsMore, nameOfPrincipal, personOf, rolesOf, whyNotApprover } from '../../session/index.ts';
 
 // Who may answer an open question, how many must, and which answer decides: told from its terms, for all parts alike.
 
@@ -88,7 +88,7 @@ export function wordsOfApprovers({ approvers: { roles = [], notRequester, quorum
 
 /** A yes that does not decide by itself: more people must say it. */
 export function isVote(answer: HostAnswer): boolean {
-  return answer.kind === 'approve' && answer.quorum !== undefined;
+  return answer.kind === 'approve' && awaitsMore(answer);
 }
 
 /** Somebody has answered: this question, or any about the call. A vote is none yet. */

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../contracts/index.ts';
 import type { AgUiEvent, AgUiRequest } from '../../session/ag-ui/index.ts';
-import { AgUiWriter, agUiMessages, answerOf, readAgUi } from '../../session/ag-ui/index.ts';
+import { AgUiWriter, agUiMessages, answerOfResume, readAgUi } from '../../session/ag-ui/index.ts';
 import type { Channel, FollowedSession, FramePlace, FrameWriter } from '../connection/index.ts';
 import type { EventBody } from './event-body.ts';
 import type { HttpExchange } from './exchange.ts';
@@ -46,7 +46,7 @@ async function respond(
 ): Promise<number> {
   if (resume.length === 0) return 0;
   const open = await questionsOf(exchange.caller, threadId);
-  const answers = resume.flatMap((entry) => answerOf(entry, open) ?? []);
+  const answers = resume.flatMap((entry) => answerOfResume(entry, open) ?? []);
   for (const { requestId, answer } of answers) {
     const params = { sessionId: threadId, requestId, answer, fencingToken: token() };
     await exchange.caller.call('session/respond', params);

@@ -10,7 +10,7 @@ export { describeAgent } from './describe-agent.ts';
 export { endData, storedEnd } from './end-data.ts';
 export { EndsGivenBack } from './given-back.ts';
 export { makeRequests, openRequestNow, openRequests, openRequestsNow } from './open-requests.ts';
-export { storeQuestions } from './put-questions.ts';
+
 export { OpenRequests } from './requests-of-calls.ts';
 export type { RuntimeRun, RuntimeSessionOptions } from './runtime-session.ts';
 export { RuntimeSession } from './runtime-session.ts';
@@ -23,4 +23,4 @@ export type { SteerWords } from './steer.ts';
 export { storeSteer } from './steer.ts';
 export type { Beside } from './store-beside.ts';
 export { storeBeside } from './store-beside.ts';
-export { storeConfig } from './store-config.ts';
+export { storeConfig, storeQuestions } from './store-notes.ts';

@@ -28,13 +28,12 @@ import { answerRequest } from './answer-request.ts';
 import { startCompaction } from './compact-session.ts';
 import { EndsGivenBack } from './given-back.ts';
 import { makeRequests, openRequestNow, openRequests, openRequestsNow } from './open-requests.ts';
-import { storeQuestions } from './put-questions.ts';
 import { standingOf } from './standing.ts';
 import { storeStarts } from './start-calls.ts';
 import { startRun } from './start-run.ts';
 import type { SteerWords } from './steer.ts';
 import { storeSteer } from './steer.ts';
-import { storeConfig } from './store-config.ts';
+import { storeConfig, storeQuestions } from './store-notes.ts';
 
 export interface RuntimeSessionOptions {
   live: LiveSession;

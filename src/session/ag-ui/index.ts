@@ -6,4 +6,4 @@ export { readAgUi } from './ag-ui-request.ts';
 export type { AgUiWriterOptions } from './ag-ui-writer.ts';
 export { AgUiWriter } from './ag-ui-writer.ts';
 export type { AgUiQuestion } from './interrupts.ts';
-export { answerOf } from './interrupts.ts';
+export { answerOfResume } from './interrupts.ts';

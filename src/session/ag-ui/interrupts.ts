@@ -45,7 +45,7 @@ export function interruptOf(question: AgUiQuestion, mayAnswer: boolean): AgUiInt
 }
 
 /** An entry of `resume`, as an answer; what it is to is looked up in `open`. Undefined: nothing that is open. */
-export function answerOf(
+export function answerOfResume(
   { interruptId, status, payload }: { interruptId: string; status: string; payload?: unknown },
   open: readonly AgUiQuestion[],
 ): { requestId: string; answer: RequestAnswer } | undefined {

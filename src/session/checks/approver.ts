@@ -38,6 +38,9 @@ function isOne(a: Principal, b: Principal): boolean {
   return [b.id, personOf(b)].some((id) => id === a.id || id === personOf(a));
 }
 
+/** A yes that does not decide by itself: more people must say it. */
+export const awaitsMore = ({ quorum }: { readonly quorum?: unknown }): boolean => quorum !== undefined;
+
 /** They have said yes to what is shown, and more must say it: asking them again adds nothing. */
 export function hasVoted(
   { requestId, approval, answers = [] }: Pick<ReportedRequest, 'requestId' | 'approval' | 'answers'>,
@@ -47,7 +50,7 @@ export function hasVoted(
     (answer) =>
       answer.requestId === requestId &&
       answer.action === 'accept' &&
-      answer.quorum !== undefined &&
+      awaitsMore(answer) &&
       answer.by !== undefined &&
       personOf(answer.by) === personOf(who) &&
       answer.digest === approval?.previewDigest,
