@@ -1,13 +1,14 @@
-import { badInput, guarded } from '../base/index.ts';
+import { badInput, guarded, isObject } from '../base/index.ts';
 import type {
   AgentEvent,
   ContentPart,
   DisplayContent,
   ElicitationRequestEvent,
   PolicyDecisionRecord,
+  ReportedRequest,
   StreamEndReason,
 } from '../contracts/index.ts';
-import { notesOf } from '../contracts/index.ts';
+import { callIdOf, canonicalJson, notesOf } from '../contracts/index.ts';
 
 export interface ViewMessage {
   /** `_meta.messageId` of its events, which the parts of a message that grows have in common; else the event's id. */
@@ -25,6 +26,8 @@ export interface ViewToolCall {
   name: string;
   /** As they were asked for. */
   args: Record<string, unknown>;
+  /** What a yes to its open question lets run, where that differs: a page that asks shows `argsAsked ?? args`. */
+  argsAsked?: Record<string, unknown>;
   /** As they are approved to run, where they differ. */
   argsRun?: Record<string, unknown>;
   agentId?: string;
@@ -63,7 +66,15 @@ export interface SessionView {
    * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for what is no event; nothing has changed then
    */
   apply(event: AgentEvent): void;
+  /**
+   * Takes what is open, as `session.pending()` has it, after history that was replayed: stored events do not say what a
+   * question of the host is about (`argsAsked` of its call).
+   * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for what is no list of questions
+   */
+  ask(open: readonly AskedAbout[]): void;
 }
+
+type AskedAbout = Pick<ReportedRequest, 'requestId'> & Partial<Pick<ReportedRequest, 'callId' | 'args' | 'approval'>>;
 
 /**
  * @example
@@ -114,6 +125,8 @@ class View implements SessionView {
   readonly #byMessageId = new Map<string, ViewMessage>();
   /** seq of what a message, call or question came from. */
   readonly #places = new WeakMap<object, number>();
+  /** Id of the question that a call's `argsAsked` are of. */
+  readonly #askedBy = new WeakMap<ViewToolCall, string>();
   /** What a call or question became, by seq: a rewind may open it again. */
   #settled: { seq: number; reopen: () => void }[] = [];
 
@@ -158,6 +171,7 @@ class View implements SessionView {
         for (const id of this.approvals.keys()) if (id.startsWith(`${event.requestId}#`)) this.#answered(id, event.seq);
         const call = this.toolCalls.get(event.requestId);
         if (!call) break;
+        this.#unasked(call, event.seq);
         this.#reopenable(event.seq, () => {
           call.status = 'requested';
           for (const key of ['content', 'display', 'errorType'] as const) delete call[key];
@@ -170,6 +184,7 @@ class View implements SessionView {
       }
       case 'elicitation_request':
         this.approvals.set(event.requestId, event);
+        this.#asks(event);
         break;
       case 'elicitation_response':
         this.#answered(event.requestId, event.seq);
@@ -181,9 +196,39 @@ class View implements SessionView {
         break;
       case 'stream_end':
         this.status = event.reason;
+        // Servers of earlier versions say there alone what a question is about.
+        this.ask(event.data?.pending ?? []);
         break;
       default:
     }
+  }
+
+  ask(open: readonly AskedAbout[]): void {
+    if (!Array.isArray(open)) throw badInput('ask: open is no list of questions');
+    guarded('ask: a question', () => {
+      for (const question of open) if (question) this.#asks(question);
+    });
+  }
+
+  /** What a yes lets run may be other than what was asked for: a hook or a person has changed it. */
+  #asks({ requestId, callId, approval, args }: AskedAbout): void {
+    const call = callId === undefined ? undefined : this.toolCalls.get(callId);
+    if (!call || !approval || !isObject(args)) return;
+    this.#askedBy.set(call, requestId);
+    const now = canonicalJson(args);
+    // The same object, where it says the same: a page draws anew what has changed alone.
+    if (now === canonicalJson(call.argsAsked ?? call.args)) return;
+    if (now === canonicalJson(call.args)) delete call.argsAsked;
+    else call.argsAsked = args;
+  }
+
+  #unasked(call: ViewToolCall, seq: number | undefined): void {
+    const { argsAsked } = call;
+    if (!argsAsked) return;
+    this.#reopenable(seq, () => {
+      call.argsAsked = argsAsked;
+    });
+    delete call.argsAsked;
   }
 
   /** What was asked for may not be what ran. */
@@ -202,6 +247,8 @@ class View implements SessionView {
     const question = this.approvals.get(requestId);
     this.approvals.delete(requestId);
     if (question) this.#reopenable(seq, () => this.approvals.set(requestId, question));
+    const call = this.toolCalls.get(callIdOf(requestId));
+    if (call && this.#askedBy.get(call) === requestId) this.#unasked(call, seq);
   }
 
   #reopenable(seq: number | undefined, reopen: () => void): void {

@@ -75,6 +75,31 @@ describe.each(Object.entries(urls))('sessionStore over %s', (_, urlOf) => {
     expect(pay.runs).toHaveLength(1);
   });
 
+  test('ATK3-15 a call shows what a yes lets run, where somebody has changed it; loaded, too', async () => {
+    const { host } = hostOf(bot([{ calls: [['pay', { eur: 7 }]] }, 'done']), {
+      tools: [notingTool('pay').tool],
+      policy: policyOf({ pay: { outcome: 'ask', approvers: { roles: ['boss'], quorum: 2 } } as never }),
+    });
+    const at = await served(host);
+    const store = sessionStore(client(at), 'bot', { sessionId: 's', create: true });
+    const { until } = following(store);
+    await until(isReady);
+    await store.send('go');
+    const { pending } = await until((one) => one.pending.length > 0);
+    const previewDigest = pending[0]?.approval?.previewDigest ?? '';
+    const by = { id: 'bert', roles: ['boss'] };
+    const answer = { kind: 'approve', args: { eur: 7000 }, previewDigest } as const;
+    await host.approvals.decide(pending[0]?.requestId ?? '', answer, { by });
+    const isOther = ({ pending: [one] }: Shown) =>
+      one?.requestId !== undefined && one.requestId !== pending[0]?.requestId;
+    const loaded = following(sessionStore(client(at), 'bot', { sessionId: 's', control: false }));
+    for (const shown of [await until(isOther), await loaded.until((one) => isReady(one) && isOther(one))]) {
+      expect(shown.pending.map(({ args }) => args)).toEqual([{ eur: 7000 }]);
+      const calls = shown.items.flatMap((item) => (item.type === 'tool_call' ? [item.call] : []));
+      expect(calls).toMatchObject([{ args: { eur: 7 }, argsAsked: { eur: 7000 }, status: 'requested' }]);
+    }
+  });
+
   test('of what has not changed, the same objects are shown', async () => {
     const { host } = hostOf(bot(['one', { deltas: ['t', 'wo'] }]));
     const store = sessionStore(client(await served(host)), 'bot', { sessionId: 's', create: true });

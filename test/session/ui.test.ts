@@ -38,6 +38,42 @@ describe('a session as the AI SDK shows it', () => {
     expectTypeOf(page).toBeCallableWith([] as UiMessage[]);
   });
 
+  test('ATK3-15 the part that asks has what a yes lets run, for whoever waits and for a page that continues, too', async () => {
+    const approval = { title: 'Pay?', preview: [], previewDigest: 'd', requestedBy: { id: 'ann' }, remember: [] };
+    const question = { requestId: 'c#policy', callId: 'c', kind: 'tool_confirmation', message: 'Pay?', approval };
+    const call = event({ type: 'tool_request', requestId: 'c', name: 'pay', args: { eur: 7 }, handledBy: 'host' });
+    const asks = event({ type: 'elicitation_request', ...question, args: { eur: 7000 } });
+    const page = async (chunks: UiMessageChunk[]) =>
+      (await readByThem(chunks))?.parts.filter((part) => 'input' in part);
+    expect(await page(chunksOf([call, asks, end('input_required')]))).toMatchObject([
+      { type: 'tool-pay', input: { eur: 7000 }, state: 'approval-requested' },
+    ]);
+    expect(await page(chunksOf([call, asks, end('input_required')], { mayAnswer: () => false }))).toMatchObject([
+      { type: 'tool-pay', input: { eur: 7000 }, state: 'input-available' },
+    ]);
+    const pending = [{ ...question, name: 'pay', args: { eur: 7000 } }];
+    const continued = chunksOf([end('input_required', { pending })], { isContinued: true, knownCalls: ['c'] });
+    expect(continued.map(({ type }) => type)).toContain('tool-approval-request');
+    expect(continued).toContainEqual({
+      type: 'tool-input-available',
+      toolCallId: 'c',
+      toolName: 'pay',
+      input: { eur: 7000 },
+    });
+    // Nothing is said twice where nothing was changed, and where an earlier version does not say what was.
+    for (const args of [{ args: { eur: 7 } }, {}]) {
+      const chunks = chunksOf([call, event({ type: 'elicitation_request', ...question, ...args })]);
+      expect(chunks.map(({ type }) => type)).toEqual([
+        'start',
+        'start-step',
+        'tool-input-available',
+        'tool-approval-request',
+      ]);
+    }
+    // Of a call that the page does not have, the question itself says it.
+    expect(chunksOf([asks]).at(-1)).toMatchObject({ type: 'data-question', data: { args: { eur: 7000 } } });
+  });
+
   test('HTTP-23 a message that was streamed is not said twice, and what was not streamed of it is', async () => {
     const message = await readByThem(
       chunksOf([

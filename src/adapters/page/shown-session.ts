@@ -148,7 +148,11 @@ export class ShownSession implements SessionStore {
       for await (const event of live) {
         this.#take(view, event);
         // What runs is known by asking, where it was not begun here.
-        if (asks.has(event.type) || (view.status === 'running' && !session.isRunning)) void this.#ask();
+        if (
+          asks.has(event.type) ||
+          (view.status === 'running' && !session.isRunning)
+        )
+          void this.#ask();
         this.#snapshots.change();
       }
     } catch (error) {
@@ -216,6 +220,7 @@ export class ShownSession implements SessionStore {
       const { host, session } = this.#opened;
       try {
         const open = await session.pending();
+        this.#view.ask(open);
         this.#pending = open
           .filter(({ kind }) => kind !== 'tool')
           .map((question) => ({ ...question, mayAnswer: mayAnswer(question, host.principal) }));

@@ -104,6 +104,8 @@ export const elicitationRequestEvent = z.looseObject({
   message: z.string(),
   title: z.string().optional(),
   callId: z.string().optional(),
+  /** Of an approval: what a yes lets run, which may be other than was asked for. */
+  args: record.optional(),
   requestedSchema: record.optional(),
   context: record.optional(),
   expiresAt: timestamp.optional(),

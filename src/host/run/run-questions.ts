@@ -78,7 +78,7 @@ export class RunQuestions {
   show(question: ApprovalQuestion): void {
     if (!this.#scope.accepted || this.#shown.has(question.requestId)) return;
     this.#shown.add(question.requestId);
-    const { approval, elicitation, message, expiresAt, context, callId } = question;
+    const { approval, elicitation, message, expiresAt, context, callId, args } = question;
     this.#scope.session.frame.announce(question);
     if (this.#scope.hasFailed) return;
     this.#scope.push({
@@ -89,6 +89,7 @@ export class RunQuestions {
       message: message ?? approval.title,
       title: approval.title,
       approval,
+      ...(args ? { args } : {}),
       ...(callId === undefined ? {} : { callId }),
       ...(context ? { context } : {}),
       ...(expiresAt === undefined ? {} : { expiresAt }),

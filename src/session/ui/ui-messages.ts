@@ -100,7 +100,10 @@ function added(message: UiMessage, chunk: UiMessageChunk): UiMessage {
     }
     case 'tool-input-available': {
       const { toolCallId, toolName, input } = chunk;
-      parts.push({ type: `tool-${toolName}`, toolCallId, state: 'input-available', input });
+      const at = parts.findLastIndex((part) => 'toolCallId' in part && part.toolCallId === toolCallId);
+      // What a question is about may be other than what was asked for.
+      if (at >= 0) parts[at] = { type: `tool-${toolName}`, toolCallId, state: 'input-available', input };
+      else parts.push({ type: `tool-${toolName}`, toolCallId, state: 'input-available', input });
       return message;
     }
     case 'tool-approval-request': {

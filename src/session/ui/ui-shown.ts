@@ -34,13 +34,21 @@ export function shownApproval(approval: ApprovalRequest, expiresAt: string | und
   };
 }
 
-/** What an agent asks beside approvals: a form, a sign-in. */
+/** What is asked beside the calls of a message: a form, a sign-in, an approval of a call that the page does not have. */
 export function shownQuestion(question: object): Record<string, unknown> {
-  const { requestId, message, title, requestedSchema, context, expiresAt, kind, elicitation } = question as Record<
-    string,
-    unknown
-  >;
-  const members = { requestId, kind: elicitation ?? kind, message, title, requestedSchema, context, expiresAt };
+  const { requestId, message, title, requestedSchema, context, expiresAt, kind, elicitation, ...rest } =
+    question as Record<string, unknown>;
+  const about = rest.approval ? { name: rest.name, args: rest.args } : {};
+  const members = {
+    requestId,
+    kind: elicitation ?? kind,
+    message,
+    title,
+    requestedSchema,
+    context,
+    expiresAt,
+    ...about,
+  };
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
@@ -54,4 +62,10 @@ const FINISH: Readonly<Record<string, UiFinishReason>> = {
 export function finish(reason: string, data: StreamEndEvent['data'] = {}): UiMessageChunk {
   const finishReason = data.truncated ? 'length' : (FINISH[reason] ?? 'other');
   return { type: 'finish', finishReason, messageMetadata: { reason, ...(data.usage ? { usage: data.usage } : {}) } };
+}
+
+/** Of a part: its words, where it has some. */
+export function wordsOf(part: ContentPart): { kind: 'text' | 'reasoning'; text: string } | undefined {
+  if (part.type === 'text' || part.type === 'refusal') return { kind: 'text', text: part.text };
+  return part.type === 'thought' ? { kind: 'reasoning', text: part.thought } : undefined;
 }

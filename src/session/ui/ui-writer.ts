@@ -7,10 +7,10 @@ import type {
   StreamEndEvent,
   ToolResponseEvent,
 } from '../../contracts/index.ts';
-import { notesOf, textOfParts } from '../../contracts/index.ts';
+import { canonicalJson, notesOf, textOfParts } from '../../contracts/index.ts';
 import { approvalIdOf } from './approval-id.ts';
 import type { UiMessageChunk } from './chunk.ts';
-import { finish, isWebAddress, shownApproval, shownOutput, shownQuestion, urlOfMedia } from './ui-shown.ts';
+import { finish, isWebAddress, shownApproval, shownOutput, shownQuestion, urlOfMedia, wordsOf } from './ui-shown.ts';
 
 export interface UiWriterOptions {
   /** The page has the message of the turn: what comes is added to it. */
@@ -44,7 +44,8 @@ export class UiWriter {
   /** The next words or calls come from another call of the model. */
   #isStepDone = false;
   readonly #messages = new Map<string, Map<number, StreamedPart>>();
-  readonly #calls: Set<string>;
+  /** What the page was last given as the input of a call; undefined where it has it from before. */
+  readonly #calls: Map<string, { name: string; input: unknown } | undefined>;
   readonly #asked = new Set<string>();
   /** Those of them that are no approvals, and open. */
   readonly #questions = new Set<string>();
@@ -52,7 +53,7 @@ export class UiWriter {
 
   constructor(options: UiWriterOptions = {}) {
     this.#options = options;
-    this.#calls = new Set(options.knownCalls);
+    this.#calls = new Map((options.knownCalls ?? []).map((id) => [id, undefined]));
   }
 
   /** Chunks for one event, in their order; none where it has nothing for a page. */
@@ -240,7 +241,7 @@ export class UiWriter {
   }
 
   #call(toolCallId: string, toolName: string, input: unknown): UiMessageChunk[] {
-    this.#calls.add(toolCallId);
+    this.#calls.set(toolCallId, { name: toolName, input });
     return [{ type: 'tool-input-available', toolCallId, toolName, input }];
   }
 
@@ -264,15 +265,30 @@ export class UiWriter {
       return [...this.#step(), { type: 'data-question', id: requestId, data: shownQuestion(whole) }];
     }
     const descriptor = shownApproval(approval, expiresAt);
+    const changed = this.#changed(callId, question);
     // Whoever looks can only wait for it.
     if (this.#options.mayAnswer?.(question) === false) {
       const { name, args } = question;
       // A page that has answered would send its answer again, for as long as the call stands as answered.
-      const again = this.#options.isContinued && name !== undefined ? this.#call(callId, name, args ?? {}) : [];
+      const again = this.#options.isContinued && name !== undefined ? this.#call(callId, name, args ?? {}) : changed;
       return [...again, { type: 'data-waiting', id: requestId, data: { toolCallId: callId, ...descriptor } }];
     }
     const approvalId = approvalIdOf(requestId, approval.previewDigest);
-    return [{ type: 'tool-approval-request', approvalId, toolCallId: callId, approvalDescriptor: descriptor }];
+    const request = {
+      type: 'tool-approval-request',
+      approvalId,
+      toolCallId: callId,
+      approvalDescriptor: descriptor,
+    } as const;
+    return [...changed, request];
+  }
+
+  /** A yes is to what the question is about: not to what the model asked for, where a person or a hook has changed it. */
+  #changed(callId: string, { name, args }: UiQuestion): UiMessageChunk[] {
+    const known = this.#calls.get(callId);
+    const tool = name ?? known?.name;
+    if (!args || tool === undefined || (known && canonicalJson(args) === canonicalJson(known.input ?? null))) return [];
+    return this.#call(callId, tool, args);
   }
 
   /** Other arguments than those that were asked for are approved to run. */
@@ -313,11 +329,6 @@ export class UiWriter {
     this.#isStepDone = false;
     return [...before, { type: 'start-step' }];
   }
-}
-
-function wordsOf(part: ContentPart): { kind: 'text' | 'reasoning'; text: string } | undefined {
-  if (part.type === 'text' || part.type === 'refusal') return { kind: 'text', text: part.text };
-  return part.type === 'thought' ? { kind: 'reasoning', text: part.thought } : undefined;
 }
 
 function ended(part: StreamedPart, isWithdrawn = false): UiMessageChunk[] {
