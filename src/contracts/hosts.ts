@@ -82,7 +82,7 @@ export interface HostContext extends StoreOption {
   credentials?: unknown;
   models?: unknown;
   deps?: unknown;
-  /** Tells other programs over the same store at once what is written to a session. */
+  /** Reports to other programs over the same store at once what is written to a session. */
   bus?: Bus;
   signal?: AbortSignal;
   traceContext?: Record<string, string>;

@@ -28,14 +28,14 @@ export interface Dispatcher {
 }
 
 /**
- * Carries short messages between programs, each to whoever listens now. It may lose any of them: what it tells is looked up
+ * Carries short messages between programs, each to all who listen now. It may lose any of them: what it reports is looked up
  * in the store in any case, only later.
  */
 export interface Bus {
   /** At once, without an answer; never throws. Messages are a few kilobytes at most: longer ones may be left out. */
   publish(topic: string, message: string): void;
   /**
-   * Until the returned function is called. `missed`: messages may have been lost, as after a lost connection. Whoever
+   * Until the returned function is called. `missed`: messages may have been lost, as after a lost connection. The program that
    * publishes may hear it too.
    */
   subscribe(topic: string, heard: (message: string) => void, missed: () => void): () => void;

@@ -126,8 +126,14 @@ export function createHost<
 
 /** Of what is neither, the host says that it is no policy. */
 function areVerdicts<V>(policy: PolicyEvaluator | V | undefined): policy is V {
-  if (typeof policy !== 'object' || policy === null || Object.getPrototypeOf(policy) !== Object.prototype) return false;
-  return !('evaluate' in policy) && Object.keys(policy).length > 0;
+  if (typeof policy !== 'object' || policy === null) return false;
+  return guarded(
+    'createHost: options.policy',
+    () =>
+      Object.getPrototypeOf(policy) === Object.prototype &&
+      !('evaluate' in policy) &&
+      Object.keys(policy).length > 0,
+  );
 }
 
 const agentOrSource: Check = { needs: 'an agent or an agent source', fits: either(having('run'), having('open')).fits };

@@ -6,7 +6,13 @@
  */
 export type { SessionStore } from '../adapters/page/index.ts';
 export { approvalStore, sessionStore } from '../adapters/page/index.ts';
-export type { LinkState, RemoteApprovals, RemoteHost, RemoteSession } from '../adapters/remote/index.ts';
+export type {
+  LinkState,
+  RemoteApproval,
+  RemoteApprovals,
+  RemoteHost,
+  RemoteSession,
+} from '../adapters/remote/index.ts';
 export { connect } from '../adapters/remote/index.ts';
 export type {
   AgentDescriptor,

@@ -150,15 +150,15 @@ describe('a before_tool hook', () => {
     [
       'block with a result',
       { action: 'block', modifications: { result: undefined } },
-      { kind: 'result', value: undefined },
+      { kind: 'result', value: undefined, ifAllowed: false },
     ],
     [
       'block with other changes',
       { action: 'block', modifications: { args: {} } },
       { kind: 'block', reason: expect.stringContaining('blocked') },
     ],
-    ['another object', { eur: 7 }, { kind: 'result', value: { eur: 7 } }],
-    ['text', 'paid', { kind: 'result', value: 'paid' }],
+    ['another object', { eur: 7 }, { kind: 'result', value: { eur: 7 }, ifAllowed: false }],
+    ['text', 'paid', { kind: 'result', value: 'paid', ifAllowed: false }],
     [
       'changes that are none',
       { action: 'proceed', modifications: [] },

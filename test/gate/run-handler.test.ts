@@ -43,7 +43,9 @@ describe('what a handler is given and gives', () => {
     const context = contextOf('c1');
     const decision = await approved(gateCall({ args: { eur: 5 } }));
     expect(await runHandler(decision, tool, context)).toBe('done');
-    expect(asked).toEqual([[{ callId: 'c1', name: 'pay', args: { eur: 5 } }, context.signal, context]]);
+    expect(asked).toEqual([
+      [{ callId: 'c1', name: 'pay', args: { eur: 5 }, tool: descriptor }, context.signal, context],
+    ]);
   });
 });
 

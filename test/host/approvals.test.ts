@@ -826,7 +826,7 @@ describe('what an answer is made of', () => {
 
   const rubbish: unknown[] = [
     null,
-    'approve',
+    'yes',
     [],
     {},
     { kind: 'yes' },

@@ -122,7 +122,6 @@ describe('a host', () => {
       { agents: [{ descriptor: { name: 'x' } }] },
       { agents: [{ descriptor: {}, open: () => {} }] },
       { agents: undefined },
-      { policy: { decide: () => {} } },
       { policyTimeoutMs: -1 },
       { toolProviders: [{ name: 'p', getToolsForAgent: () => [] }] },
       { toolProviders: [{ getToolsForAgent: () => [], execute: () => {} }] },
@@ -141,6 +140,8 @@ describe('a host', () => {
     ]) {
       expect(made(wrong), JSON.stringify(wrong)).toThrow(expect.objectContaining({ code: 'E_BAD_INPUT' }));
     }
+    // Functions by name are verdicts on tools of that name.
+    expect(made({ policy: { decide: () => {} } })).toThrow(expect.objectContaining({ code: 'E_POLICY_RULE' }));
     // MUT-HOST-2 A limit that is misspelt would limit nothing; one of another version may.
     expect(made({ limits: { step: 1 } })).toThrow('options.limits.step would limit nothing; it is called steps');
     expect(made({ limits: { steps: 1, fridges: 1 } })).not.toThrow();

@@ -464,6 +464,7 @@ function session(
         toolOf: () => 'tool',
         grounds: () => ({ principal: { id: 'ann' } }),
         shared: {},
+        options: {},
         running: () => undefined,
       },
       wakeAll: vi.fn(),
@@ -744,7 +745,7 @@ describe('sessions that a crash has cut off', () => {
         now--;
         yield 1;
       })();
-    const frame = { shared: {}, running: () => undefined };
+    const frame = { shared: {}, options: {}, running: () => undefined };
     const looks: Record<string, object> = {
       bad: {
         stream: () => {

@@ -104,7 +104,7 @@ describe('host.submit', () => {
     await host.approvals.decide(open?.request.requestId ?? '', { kind: 'approve' }, { by: { id: 'local' } });
     await host.idle();
     expect(runs).toEqual([{}]);
-    expect(warnings).toEqual([`nobody could be woken for session ${session.id}: it goes on here`]);
+    expect(warnings).toEqual([`nobody could be woken for session ${session.id}: it continues here`]);
     await host.close();
   });
 

@@ -144,7 +144,7 @@ test('S3-58 an interceptor hears all its hook points of a run, with their payloa
     before_model: ['context', 'llmRequest'],
     after_model: ['context', 'llmResponse'],
     before_tool: ['args', 'context', 'tool'],
-    after_tool: ['args', 'context', 'result', 'tool'],
+    after_tool: ['args', 'context', 'result', 'tool', 'wasAsked'],
     on_model_error: ['context', 'error', 'request'],
     on_tool_error: ['args', 'context', 'error', 'tool'],
   });

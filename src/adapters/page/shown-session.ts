@@ -148,11 +148,7 @@ export class ShownSession implements SessionStore {
       for await (const event of live) {
         this.#take(view, event);
         // What runs is known by asking, where it was not begun here.
-        if (
-          asks.has(event.type) ||
-          (view.status === 'running' && !session.isRunning)
-        )
-          void this.#ask();
+        if (asks.has(event.type) || (view.status === 'running' && !session.isRunning)) void this.#ask();
         this.#snapshots.change();
       }
     } catch (error) {

@@ -58,7 +58,7 @@ export interface RemoteApproval {
   request: OpenRequest;
   /** Policy denies the call since: no answer lets it run, and each stores that. */
   denied?: { by: 'policy'; reason?: string; ruleId?: string };
-  /** It was too large for a message: parts of what a yes is bound to are not here. */
+  /** It was too large for a message: parts of what an approval is bound to are not here. */
   cut?: true;
   /** Of one that waits for others: why this principal may not answer it. */
   whyNot?: string;

@@ -34,7 +34,7 @@ export interface ModelResponse {
   retryable?: boolean;
   /** Milliseconds after which the provider asks to come back. */
   retryAfterMs?: number;
-  /** Models that were asked before the one that this is of, and how each ended. `usage` holds what they told of theirs. */
+  /** Models that were asked before the one that this is of, and how each ended. `usage` holds what they reported of theirs. */
   tried?: readonly { readonly model: string; readonly errorCode: string }[];
   interrupted?: boolean;
   model?: string;

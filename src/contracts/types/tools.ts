@@ -85,7 +85,7 @@ export interface CallInfo<Deps = unknown> {
   readonly callId: string;
   readonly sessionId: string;
   /**
-   * Opaque; a session that is deleted and made again under its id has another one. Absent where nobody can tell: keep
+   * Opaque; a session that is deleted and made again under its id has another one. Absent where it is unknown: keep
    * nothing for the session then. Each handle of an executor other than this package's runtime has its own.
    */
   readonly sessionUid?: string | undefined;

@@ -1,5 +1,5 @@
 /**
- * What joins hosts on several machines: dispatchers, which bring turns to one that runs them, and buses, which tell of events.
+ * What joins hosts on several machines: dispatchers, which bring turns to one that runs them, and buses, which carry news of events.
  * Stability: experimental.
  *
  * @packageDocumentation

@@ -22,7 +22,7 @@ export interface Approvals {
   changes(filter?: ApprovalFilter): AsyncIterableIterator<Required<ApprovalPlace> & { requestId: string }>;
   /**
    * What came of a question so far: the answers to its call, the decision, and the result, as far as policy lets this person see
-   * them; the tool as the host knows it; while it is open the question, and why this person may not answer it. For whoever may answer
+   * them; the tool as the host knows it; while it is open the question, and why this person may not answer it. For people who may answer
    * it, has answered it, asked for the call, or owns the session. Undefined: there is none that they may know of.
    */
   outcome(

@@ -297,7 +297,7 @@ export class HostApprovals implements Approvals, Holder {
       await this.#host.wake({ agent: descriptor.name, userId: frame.userId, sessionId });
       await borrowed[Symbol.asyncDispose]();
     } catch (error) {
-      this.#host.warn(`nobody could be woken for session ${sessionId}: it goes on here`, error);
+      this.#host.warn(`nobody could be woken for session ${sessionId}: it continues here`, error);
       this.#host.during(this.#goOn(borrowed));
     }
   }

@@ -1,3 +1,4 @@
+import { guarded } from '../../base/index.ts';
 import type {
   AnyTool,
   PolicyDecision,
@@ -55,8 +56,11 @@ export function policyFor<const T extends readonly AnyTool[]>(
   checkIs(tools, 'policyFor: tools', list);
   checkIs(verdicts, 'policyFor: verdicts', object);
   checkIs(otherwise, 'policyFor: otherwise', anOutcome);
-  const known = new Set(tools.map((tool) => tool.name));
-  const given = new Map(Object.entries(verdicts as Readonly<Record<string, unknown>>));
+  const known = guarded('policyFor: tools', () => new Set(tools.map((tool) => tool.name)));
+  const given = guarded(
+    'policyFor: verdicts',
+    () => new Map(Object.entries(verdicts as Readonly<Record<string, unknown>>)),
+  );
   for (const [tool, verdict] of given) {
     if (!known.has(tool)) throw wrong(`none of the tools is called ${JSON.stringify(tool)}`);
     if (typeof verdict !== 'function' && policyOutcome(verdict) === undefined) {

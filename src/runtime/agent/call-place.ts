@@ -22,7 +22,7 @@ export function assertTurnOfAgent(tree: AgentTree, fold: Fold, turnId: string): 
   if (isOwnCall(tree, fold, { turnId })) return;
   const root = JSON.stringify(fold.rootOf(turnId));
   const { name } = tree.root;
-  const message = `agent ${root} has begun this turn, and ${JSON.stringify(name)} does not go on with it: open the session with ${root}, or send a message, which begins a turn`;
+  const message = `agent ${root} has begun this turn, and ${JSON.stringify(name)} does not continue it: open the session with ${root}, or send a message, which begins a turn`;
   throw new CoxswainError('FAILED_PRECONDITION', 'E_REPLAY_DIVERGED', message, { details: { agent: name } });
 }
 

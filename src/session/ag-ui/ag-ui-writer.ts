@@ -108,7 +108,7 @@ export class AgUiWriter {
       return this.#whole(id, parts, event);
     }
     this.#growing.set(id, parts);
-    const words = event.content[0] && wordsOf(event.content[0]);
+    const words = event.content[0] && wordsOfPart(event.content[0]);
     if (!words) return [];
     const known = parts.get(Number(part));
     if (known) {
@@ -125,7 +125,7 @@ export class AgUiWriter {
     const left = [...parts.values()];
     const events: AgUiEvent[] = [];
     for (const [at, part] of event.content.entries()) {
-      const words = wordsOf(part);
+      const words = wordsOfPart(part);
       if (!words || words.text === '') continue;
       const known = left.find(({ kind, text }) => kind === words.kind && words.text.startsWith(text));
       if (known) {
@@ -147,7 +147,7 @@ export class AgUiWriter {
   }
 }
 
-function wordsOf(part: ContentPart): { kind: Kind; text: string } | undefined {
+function wordsOfPart(part: ContentPart): { kind: Kind; text: string } | undefined {
   if (part.type === 'text' || part.type === 'refusal') return { kind: 'text', text: part.text };
   return part.type === 'thought' ? { kind: 'reasoning', text: part.thought } : undefined;
 }

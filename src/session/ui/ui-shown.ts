@@ -65,7 +65,7 @@ export function finish(reason: string, data: StreamEndEvent['data'] = {}): UiMes
 }
 
 /** Of a part: its words, where it has some. */
-export function wordsOf(part: ContentPart): { kind: 'text' | 'reasoning'; text: string } | undefined {
+export function wordsOfPart(part: ContentPart): { kind: 'text' | 'reasoning'; text: string } | undefined {
   if (part.type === 'text' || part.type === 'refusal') return { kind: 'text', text: part.text };
   return part.type === 'thought' ? { kind: 'reasoning', text: part.thought } : undefined;
 }

@@ -10,7 +10,15 @@ import type {
 import { canonicalJson, notesOf, textOfParts } from '../../contracts/index.ts';
 import { approvalIdOf } from './approval-id.ts';
 import type { UiMessageChunk } from './chunk.ts';
-import { finish, isWebAddress, shownApproval, shownOutput, shownQuestion, urlOfMedia, wordsOf } from './ui-shown.ts';
+import {
+  finish,
+  isWebAddress,
+  shownApproval,
+  shownOutput,
+  shownQuestion,
+  urlOfMedia,
+  wordsOfPart,
+} from './ui-shown.ts';
 
 export interface UiWriterOptions {
   /** The page has the message of the turn: what comes is added to it. */
@@ -157,7 +165,7 @@ export class UiWriter {
     part: ContentPart | undefined,
     event: AgentMessageEvent,
   ): UiMessageChunk[] {
-    const words = part && wordsOf(part);
+    const words = part && wordsOfPart(part);
     if (!words) return [];
     const { kind, text } = words;
     const known = streamed.get(at);
@@ -180,7 +188,7 @@ export class UiWriter {
     const chunks: UiMessageChunk[] = [];
     const { messageId = event.id } = notesOf(event);
     for (const [at, part] of event.content.entries()) {
-      const words = wordsOf(part);
+      const words = wordsOfPart(part);
       if (!words) {
         chunks.push(...this.#thing(part, event));
         continue;
