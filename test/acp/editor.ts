@@ -104,5 +104,10 @@ export async function editorOf(
     { input: there.readable, output: back.writable },
   );
   const editor = await editorOn(ndJsonStream(there.writable, back.readable), picks, onForm);
-  return { ...editor, close: () => hangUp(), closed: server.closed };
+  const close = () => {
+    hangUp();
+    // The end of one way is not the end of the other: what the editor still waits for would wait for ever.
+    editor.close();
+  };
+  return { ...editor, close, closed: server.closed };
 }
