@@ -21,7 +21,7 @@ describe.skipIf(executablePath === undefined)(`sessions in Chromium${noBrowser}`
     const talk = ben.getByRole('region', { name: 'Conversation' });
     await talk.getByText('I look it up.').waitFor();
     await talk.getByText('refund', { exact: true }).click();
-    await talk.getByText('"eur"').waitFor();
+    await talk.getByText('"eur"', { exact: true }).waitFor();
     const anna = await open(url, 'anna');
     await anna.getByRole('link').filter({ hasText: 'refund' }).first().click();
     await anna.getByRole('button', { name: /^Approve/ }).click();

@@ -7,7 +7,7 @@ import { argsLine } from '../parts/question-words.ts';
 import { Ago } from '../parts/time.tsx';
 import { Visible } from '../parts/visible.tsx';
 import { linkTo } from '../state/route.ts';
-import type { CallFacts, WatchedSession } from '../state/sessions.ts';
+import type { WatchedSession } from '../state/sessions.ts';
 
 /** Messages and calls that are made at once; earlier ones are asked for. */
 const STEP = 100;
@@ -40,7 +40,7 @@ export function Conversation({ watched }: { watched: WatchedSession }): JSX.Elem
 
 function Item({ item, watched }: { item: ViewItem; watched: WatchedSession }): JSX.Element {
   if (item.type === 'message') return <Message message={item.message} />;
-  return <Call call={item.call} facts={watched.calls.get(item.call.id)} />;
+  return <Call call={item.call} watched={watched} />;
 }
 
 function Message({ message }: { message: ViewMessage }): JSX.Element {
@@ -93,9 +93,12 @@ const states: Readonly<Record<ViewToolCall['status'], string>> = {
 };
 
 /** A call: closed one line, opened what it was asked with, why it might run, who said so, and its result. */
-function Call({ call, facts }: { call: ViewToolCall; facts: CallFacts | undefined }): JSX.Element {
+function Call({ call, watched }: { call: ViewToolCall; watched: WatchedSession }): JSX.Element {
+  // With state of its own it is drawn again for other props only, and a call that goes on is the same object.
+  watched.turn.value;
   const [isOpen, setOpen] = useState(false);
   const { name, args, argsRun, status, content, errorType } = call;
+  const facts = watched.calls.get(call.id);
   const decision = facts?.decisions.at(-1);
   return (
     <details class={`call ${status}`} onToggle={(event) => setOpen(event.currentTarget.open)}>
