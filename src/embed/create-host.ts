@@ -15,7 +15,7 @@ import type { AgentHost, HostOptions, OpenOptions, ToolVerdicts } from '../host/
 import { createHost as createHostOfSources, policyFor } from '../host/index.ts';
 import type { Agent, CredentialService, Model, SessionService } from '../runtime/index.ts';
 import type { Check } from '../session/index.ts';
-import { checkIs, checkShape, either, having, list, object, required } from '../session/index.ts';
+import { checkIs, checkShape, either, guarded, having, list, object, required } from '../session/index.ts';
 
 type AgentOrSource = Agent | AgentSource;
 
@@ -130,9 +130,7 @@ function areVerdicts<V>(policy: PolicyEvaluator | V | undefined): policy is V {
   return guarded(
     'createHost: options.policy',
     () =>
-      Object.getPrototypeOf(policy) === Object.prototype &&
-      !('evaluate' in policy) &&
-      Object.keys(policy).length > 0,
+      Object.getPrototypeOf(policy) === Object.prototype && !('evaluate' in policy) && Object.keys(policy).length > 0,
   );
 }
 
