@@ -134,6 +134,16 @@ export async function shop(files: string, options: Partial<ServeOptions> = {}) {
       await session[Symbol.asyncDispose]();
       return pending[0]?.requestId ?? '';
     },
+    /** A supervisor's yes to other arguments. */
+    edit: async (id: string, requestId: string, args: Record<string, unknown>) => {
+      const open = (await host.approvals.list()).find(({ request }) => request.requestId === requestId);
+      const previewDigest = open?.request.approval?.previewDigest ?? '';
+      await host.approvals.decide(
+        requestId,
+        { kind: 'approve', args, previewDigest },
+        { by: { id, roles: ['supervisor'] } },
+      );
+    },
     say: async (userId: string, sessionId: string, text: string) => {
       const session = await host.open('clerk', { userId, sessionId, create: true });
       for await (const _ of session.stream(text));

@@ -39,4 +39,23 @@ describe.skipIf(executablePath === undefined)(`sessions in Chromium${noBrowser}`
       .or(anna.getByText("This session is somebody else's."))
       .waitFor();
   });
+
+  test('ATK3-15 a call that waits shows what a yes lets run, where a vote has changed it', async () => {
+    const { page: url, ask, edit } = await shop(files);
+    const requestId = await ask('ben', 'order-8', 'write_file', { path: 'notes', text: 'as asked' });
+    const ben = await open(url, 'ben');
+    await ben.getByRole('link', { name: 'Sessions' }).click();
+    const row = ben.getByRole('row', { name: /order-8.*waits/ });
+    await row.getByRole('link').click();
+    const talk = ben.getByRole('region', { name: 'Conversation' });
+    await talk.locator('summary').getByText('as asked').waitFor();
+    await edit('bert', requestId, { path: 'notes', text: 'as changed' });
+    await talk.locator('summary').getByText('as changed').waitFor();
+    // And of a page that is loaded then.
+    await ben.reload();
+    await talk.locator('summary').getByText('as changed').waitFor();
+    await talk.getByText('write_file', { exact: true }).click();
+    await talk.getByText('Arguments that a yes lets run').first().waitFor();
+    expect(await talk.locator('summary').getByText('as asked').count()).toBe(0);
+  });
 });

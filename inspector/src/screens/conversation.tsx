@@ -97,7 +97,7 @@ function Call({ call, watched }: { call: ViewToolCall; watched: WatchedSession }
   // With state of its own it is drawn again for other props only, and a call that goes on is the same object.
   watched.turn.value;
   const [isOpen, setOpen] = useState(false);
-  const { name, args, argsRun, status, content, errorType } = call;
+  const { name, args, argsAsked, argsRun, status, content, errorType } = call;
   const facts = watched.calls.get(call.id);
   const decision = facts?.decisions.at(-1);
   return (
@@ -110,7 +110,7 @@ function Call({ call, watched }: { call: ViewToolCall; watched: WatchedSession }
           <Visible text={name} />
         </b>{' '}
         <span class="soft">
-          <Visible text={argsLine(argsRun ?? args)} />
+          <Visible text={argsLine(argsAsked ?? argsRun ?? args)} />
         </span>
         <span class="chip end">
           {errorType ?? states[status]}
@@ -121,6 +121,12 @@ function Call({ call, watched }: { call: ViewToolCall; watched: WatchedSession }
         <div class="call-body">
           <h4>Arguments</h4>
           <Json value={args} part="args" label="Arguments" />
+          {argsAsked && (
+            <>
+              <h4>Arguments that a yes lets run</h4>
+              <Json value={argsAsked} part="argsAsked" label="Arguments that a yes lets run" />
+            </>
+          )}
           {argsRun && (
             <>
               <h4>Arguments that it ran with</h4>

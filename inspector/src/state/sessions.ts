@@ -59,11 +59,14 @@ export class WatchedSession {
         for await (const event of live) {
           if (isRead) this.#take(event);
           else early.push(event);
+          // A vote may have other arguments.
+          if (event.type === 'custom' && event.kind === 'ext:approval_vote') void this.#ask(session);
         }
       })();
       for await (const event of session.events()) this.#take(event);
       isRead = true;
       for (const event of early) this.#take(event);
+      await this.#ask(session);
       this.state.value = 'live';
       this.#draw();
       await following;
@@ -71,6 +74,18 @@ export class WatchedSession {
       if (this.#isLeft) return;
       this.state.value = 'lost';
       this.fault.value = isCoxswainError(error) ? error.message : String(error);
+    }
+  }
+
+  /** What is asked about may be other than what was asked for, and stored events do not say so. */
+  async #ask(session: RemoteSession): Promise<void> {
+    try {
+      const open = await session.pending();
+      if (this.#isLeft) return;
+      this.view.ask(open);
+      this.#draw();
+    } catch (error) {
+      if (!this.#isLeft) this.fault.value = isCoxswainError(error) ? error.message : String(error);
     }
   }
 
