@@ -177,7 +177,7 @@ policyFor([pay, free], { pay: 'maybe' });
 createHost({ ...bank, tools: [pay, free], policy: { pya: 'allow' } });
 // @ts-expect-error Property 'amuont' does not exist on type
 createHost({ ...bank, tools: [pay, free], policy: { pay: ({ amuont }) => (amuont ? 'allow' : 'deny') } });
-// @ts-expect-error '"maybe"' is not assignable to type
+// @ts-expect-error Type '() => string' is not assignable to type '"allow" | "ask" | "deny"
 createHost({ ...bank, tools: [pay], policy: { pay: () => 'maybe' } });
 // @ts-expect-error '"ask_user"' is not assignable to type '"allow" | "ask" | "deny"'
 export const former: PolicyRule = { id: 'big', tool: 'pay', outcome: 'ask_user' };
