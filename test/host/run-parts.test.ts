@@ -44,7 +44,14 @@ describe('a question of a run', () => {
       {
         ...{ id: expect.any(String), timestamp: expect.any(String), sessionId: 's', streamId: 'x', source: 'host' },
         ...{ turnId: 't', agentId: 'bot', threadId: 'x', type: 'elicitation_request', requestId: 'c#policy' },
-        ...{ kind: 'rerun_unknown', message: 'Pay?', title: 'Run pay?', approval: question().approval, callId: 'c' },
+        ...{
+          kind: 'rerun_unknown',
+          message: 'Pay?',
+          title: 'Run pay?',
+          approval: question().approval,
+          args: { eur: 5 },
+          callId: 'c',
+        },
         ...{ context: { a: 1 }, expiresAt: 'soon' },
       },
     ]);
