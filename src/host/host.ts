@@ -20,15 +20,8 @@ import { auditOf, checkPrincipal, guardedTelemetry, isOwn, kindOf, LazyMap, Memo
 import type { AgentHost } from './agent-host.ts';
 import type { ApprovalHost, BorrowedSession, Recovery, WaitingSession } from './approvals/index.ts';
 import { findUnfinished, HostApprovals, recoverSessions } from './approvals/index.ts';
-import type {
-  BackgroundHost,
-  SubmitOptions,
-  SubmittedTurn,
-  Unattended,
-  Work,
-  WorkOptions,
-} from './background/index.ts';
-import { Background } from './background/index.ts';
+import type { SubmitOptions, SubmittedTurn, Work, WorkOptions } from './background/index.ts';
+import { Background, unattendedOf } from './background/index.ts';
 import type { FrameHost, SessionOwnership, SharedStanding } from './frame/index.ts';
 import { HostedFrame } from './frame/index.ts';
 import { HostedSession } from './hosted/index.ts';
@@ -117,7 +110,7 @@ class Host implements AgentHost, Holder {
         during,
         open: (agent, opening) => this.open(agent, opening),
         openSessions: host.openSessions,
-        unattended: (options) => this.#unattended(options),
+        unattended: (options) => unattendedOf(this.#sources, this.#context(this.#options.userId ?? 'local'), options),
         leaveAll: () => this.#leaveAll(),
         releaseDead: ({ agent, userId, sessionId }) => this.#releaseDead(agent, userId, sessionId),
       },
@@ -327,23 +320,6 @@ class Host implements AgentHost, Holder {
     for (const [agent, source] of this.#sources) {
       const provider = source.sessions?.(this.#context(this.#options.userId ?? 'local'));
       for (const turn of (await provider?.openTurns?.()) ?? []) found.push({ agent, ...turn });
-    }
-    return found;
-  }
-
-  async #unattended({ changedSince, silentMs }: Parameters<BackgroundHost['unattended']>[0]): Promise<Unattended[]> {
-    const found: Unattended[] = [];
-    for (const [agent, source] of this.#sources) {
-      const provider = source.sessions?.(this.#context(this.#options.userId ?? 'local'));
-      if (provider?.unattended) {
-        const options = { silentMs, ...(changedSince === undefined ? {} : { changedSince }) };
-        for (const turn of await provider.unattended(options)) found.push({ agent, ...turn });
-      } else if (changedSince === 0) {
-        // Nobody tells who is gone: what a former process has left is looked for at the start.
-        for (const { running, ...turn } of (await provider?.openTurns?.()) ?? []) {
-          if (!running) found.push({ agent, ...turn, lastSeq: 0, wasTaken: false });
-        }
-      }
     }
     return found;
   }

@@ -12,12 +12,10 @@ import { approversOf, notApprover, putAs, whyNotOpen } from '../../gate/index.ts
 import type { Shape } from '../../session/index.ts';
 import {
   anything,
-  auditOf,
   checkAnswer,
   checkOptions,
   checkPrincipal,
   checkRequestId,
-  nameOfPrincipal,
   number,
   object,
   StreamQueue,
@@ -42,6 +40,7 @@ import type {
   OpenApproval,
   WaitingSession,
 } from './open-sessions.ts';
+import { outcomeOf } from './outcome.ts';
 
 /** Sessions that a list looks into at a time. */
 const AT_ONCE = 8;
@@ -192,30 +191,7 @@ export class HostApprovals implements Approvals, Holder {
     checkPrincipal(by, 'by');
     const place = { agent, userId, sessionId };
     const [open] = await this.find(requestId, place);
-    const known = this.#known.find(userId, sessionId, requestId);
-    const found = await lookInto(this.#host, place, async (session) => {
-      const audits = await auditOf(session.history(), { viewer: by });
-      const call = audits.find(({ callId }) => callId === callIdOf(requestId));
-      const name = call?.tool ?? open?.request.name;
-      return { call, tool: name === undefined ? undefined : session.frame.toolOf({ name })?.descriptor };
-    });
-    const call = found?.call;
-    const who = nameOfPrincipal(by);
-    const requester = open?.request.approval?.requestedBy ?? open?.request.requestedBy;
-    const isTheirs =
-      userId === who ||
-      (requester !== undefined && nameOfPrincipal(requester) === who) ||
-      (known !== undefined && whyNotOpen(known, by) === undefined) ||
-      call?.answers.some((answer) => answer.requestId === requestId && answer.by === who) === true;
-    if (!isTheirs || (!open && !call)) return undefined;
-    const whyNot = open && whyNotOpen(open, by);
-    return {
-      isOpen: open !== undefined,
-      ...(open ? { request: open.request } : {}),
-      ...(whyNot === undefined ? {} : { whyNot }),
-      ...(call ? { call } : {}),
-      ...(found?.tool ? { tool: found.tool } : {}),
-    };
+    return outcomeOf(this.#host, { requestId, by, place, open, known: this.#known.find(userId, sessionId, requestId) });
   }
 
   async decide(

@@ -2,4 +2,5 @@
 export type { BackgroundHost } from './background.ts';
 export { Background } from './background.ts';
 export type { SubmitOptions, SubmittedTurn } from './submit.ts';
-export type { Unattended, Work, WorkOptions } from './work.ts';
+export { unattendedOf } from './unattended.ts';
+export type { Work, WorkOptions } from './work.ts';

@@ -1,6 +1,7 @@
 import { isObject } from '../../base/index.ts';
 import type { AgentEvent, AgentMessageEvent, ContentPart, StreamEndEvent } from '../../contracts/index.ts';
 import { notesOf, textOfParts } from '../../contracts/index.ts';
+import { wordsOfPart } from '../ui/index.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 import type { AgUiQuestion } from './interrupts.ts';
 import { interruptOf } from './interrupts.ts';
@@ -145,11 +146,6 @@ export class AgUiWriter {
     this.#growing.clear();
     return open;
   }
-}
-
-function wordsOfPart(part: ContentPart): { kind: Kind; text: string } | undefined {
-  if (part.type === 'text' || part.type === 'refusal') return { kind: 'text', text: part.text };
-  return part.type === 'thought' ? { kind: 'reasoning', text: part.thought } : undefined;
 }
 
 function opened({ id: messageId, kind }: Growing, { threadId, agentId }: AgentMessageEvent): AgUiEvent[] {

@@ -4,7 +4,7 @@ export type { UiApproval, UiFinishReason, UiMessage, UiMessageChunk, UiMetadata,
 export { notRewound, toUiMessages } from './ui-messages.ts';
 export type { UiRequest } from './ui-request.ts';
 export { fromUiMessages } from './ui-request.ts';
-export { shownApproval } from './ui-shown.ts';
+export { shownApproval, wordsOfPart } from './ui-shown.ts';
 export { errorTextOf, toUiMessageStream } from './ui-stream.ts';
 export type { UiQuestion, UiWriterOptions } from './ui-writer.ts';
 export { UiWriter } from './ui-writer.ts';
