@@ -44,7 +44,7 @@ describe.skipIf(executablePath === undefined)(`the inbox in Chromium${noBrowser}
     expect(await approve(anna).getAttribute('aria-disabled')).toBe('true');
     await anna.getByLabel('eur').fill('60');
     await approve(anna, /Approve refund as edited.*eur 60/).waitFor();
-    await anna.getByRole('heading', { name: 'Arguments', exact: true }).click();
+    await anna.getByRole('heading', { name: 'Arguments that were asked for' }).click();
     await anna.keyboard.press('a');
     await anna.keyboard.press('Enter');
     await anna.getByText('refund has run').waitFor();

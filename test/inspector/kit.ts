@@ -185,7 +185,7 @@ export function withBrowser() {
       await context.close();
       expect(faults).toEqual([]);
     });
-    page.setDefaultTimeout(40_000);
+    page.setDefaultTimeout(15_000);
     await page.goto(url);
     await page.getByLabel('Your token').fill(tokens[who]);
     await page.getByRole('button', { name: 'Sign in' }).click();

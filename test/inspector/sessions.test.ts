@@ -55,7 +55,7 @@ describe.skipIf(executablePath === undefined)(`sessions in Chromium${noBrowser}`
     await ben.reload();
     await talk.locator('summary').getByText('as changed').waitFor();
     await talk.getByText('write_file', { exact: true }).click();
-    await talk.getByText('Arguments that a yes lets run').first().waitFor();
+    await talk.getByText('Arguments that an approval lets run').first().waitFor();
     expect(await talk.locator('summary').getByText('as asked').count()).toBe(0);
   });
 });

@@ -54,7 +54,7 @@ export function useSeen(box: RefObject<HTMLElement | null>, part: string, count:
   }, [part, count, seen]);
 }
 
-/** Lines of something that may be long. Which of them have been on the screen is told to `seen`. */
+/** Lines of something that may be long. Which of them have been on the screen goes to `seen`. */
 export function Lines(props: LinesProps): JSX.Element {
   const { part, count, seen } = props;
   const box = useRef<HTMLElement>(null);

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { duration, exactly, now } from '../state/clock.ts';
 
-/** `9 min ago`, with the exact time for whoever points at it. */
+/** `9 min ago`, with the exact time under the pointer. */
 export function Ago({ time }: { time: string | number }): JSX.Element {
   const at = new Date(time);
   const ms = now.value - at.getTime();

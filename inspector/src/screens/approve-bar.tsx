@@ -83,7 +83,7 @@ export function ApproveBar({
       )}
       {(isDenying || isReasoning) && (
         <label class="reason">
-          <span>Reason {isDenying ? '(the agent is told)' : '(kept in the log)'}</span>
+          <span>Reason {isDenying ? '(the agent gets it)' : '(kept in the log)'}</span>
           <textarea
             ref={why}
             rows={2}

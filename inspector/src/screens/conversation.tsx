@@ -92,6 +92,13 @@ const states: Readonly<Record<ViewToolCall['status'], string>> = {
   failed: 'failed',
 };
 
+const tones: Readonly<Record<ViewToolCall['status'], string>> = {
+  requested: 'waits',
+  started: '',
+  done: 'good',
+  failed: 'bad',
+};
+
 /** A call: closed one line, opened what it was asked with, why it might run, who said so, and its result. */
 function Call({ call, watched }: { call: ViewToolCall; watched: WatchedSession }): JSX.Element {
   // With state of its own it is drawn again for other props only, and a call that goes on is the same object.
@@ -105,14 +112,14 @@ function Call({ call, watched }: { call: ViewToolCall; watched: WatchedSession }
       <summary>
         <span class="sign" aria-hidden="true">
           {signs[status]}
-        </span>{' '}
+        </span>
         <b>
           <Visible text={name} />
-        </b>{' '}
+        </b>
         <span class="soft">
           <Visible text={argsLine(argsAsked ?? argsRun ?? args)} />
         </span>
-        <span class="chip end">
+        <span class={`chip ${tones[status]}`}>
           {errorType ?? states[status]}
           {decision?.ruleId !== undefined && ` · ${decision.ruleId}`}
         </span>
@@ -123,8 +130,8 @@ function Call({ call, watched }: { call: ViewToolCall; watched: WatchedSession }
           <Json value={args} part="args" label="Arguments" />
           {argsAsked && (
             <>
-              <h4>Arguments that a yes lets run</h4>
-              <Json value={argsAsked} part="argsAsked" label="Arguments that a yes lets run" />
+              <h4>Arguments that an approval lets run</h4>
+              <Json value={argsAsked} part="argsAsked" label="Arguments that an approval lets run" />
             </>
           )}
           {argsRun && (

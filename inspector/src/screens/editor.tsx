@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { draftOf, Form, fieldsOf, valuesOf } from '../parts/form.tsx';
 
 /** Members above which a form is no help. */
@@ -26,6 +26,12 @@ export function Editor({
   const [isForm, setForm] = useState(fields.length > 0 && fields.length <= MAX_FIELDS);
   const [fault, setFault] = useState<string>();
   const { faults } = valuesOf(fields, draft, args);
+  const box = useRef<HTMLElement>(null);
+  // On a small screen it begins below what is shown: a press of the button that opens it would seem to do nothing.
+  useEffect(() => {
+    box.current?.querySelector<HTMLElement>('input, textarea, select')?.focus({ preventScroll: true });
+    box.current?.scrollIntoView({ block: 'nearest' });
+  }, []);
   if (whole.length > MAX_TEXT) return <p class="notice">These arguments are too large to be edited here.</p>;
   const give = (values: Record<string, unknown>) =>
     onArgs(JSON.stringify(values) === JSON.stringify(args) ? undefined : values);
@@ -42,7 +48,7 @@ export function Editor({
     setForm(asForm);
   };
   return (
-    <section class="editor" aria-label="Edited arguments">
+    <section ref={box} class="editor" aria-label="Edited arguments">
       <div class="tabs">
         {fields.length > 0 && fields.length <= MAX_FIELDS && (
           <button type="button" aria-pressed={isForm} onClick={() => show(true)}>

@@ -70,7 +70,7 @@ function Result({
         </>
       )}
       {!isNo && call.outcome === 'open' && (
-        <p class="running">{call.startedAt.length > 0 ? 'It runs now…' : 'It will run as soon as its turn goes on…'}</p>
+        <p class="running">{call.startedAt.length > 0 ? 'It runs now…' : 'It will run when its turn continues…'}</p>
       )}
       {call.outcome !== 'open' && !isNo && (
         <p>

@@ -32,6 +32,8 @@ export function QuestionView({ card }: { card: Card }): JSX.Element {
   const isOpen = card.state !== 'closed';
   const mayAnswer = isOpen && card.whyNot === undefined;
   const preview = approval?.preview ?? [];
+  // Other arguments than these run, or have run: they are no promise of what happens.
+  const asAsked = !isOpen || edited !== undefined;
   return (
     <article class="question">
       <div class="scroll" id="question">
@@ -90,8 +92,8 @@ export function QuestionView({ card }: { card: Card }): JSX.Element {
             )}
           <Why card={card} request={request} />
           {preview.length > 0 && (
-            <section aria-label="What will happen">
-              <h3>What will happen</h3>
+            <section aria-label={asAsked ? 'What was asked for' : 'What will happen'}>
+              <h3>{asAsked ? 'What was asked for' : 'What will happen'}</h3>
               {preview.map((shown, at) => (
                 <DisplayPart key={at} shown={shown} part={`preview ${at}`} {...(isOpen ? { seen } : {})} />
               ))}
@@ -100,7 +102,7 @@ export function QuestionView({ card }: { card: Card }): JSX.Element {
           {request.args !== undefined && (approval || Object.keys(request.args).length > 0) && (
             <section aria-label="Arguments">
               <h3>
-                Arguments
+                {asAsked ? 'Arguments that were asked for' : 'Arguments'}
                 {mayAnswer &&
                   approval &&
                   card.isLooked &&
@@ -155,7 +157,7 @@ function WhyNot({ why }: { why: string }): JSX.Element {
   return (
     <p class="notice waits">
       <span aria-hidden="true">… </span>
-      <Visible text={words} /> It goes on as soon as somebody who may has answered.
+      <Visible text={words} /> The turn continues when somebody who may answer has done so.
     </p>
   );
 }
@@ -192,14 +194,14 @@ function Why({ card, request }: { card: Card; request: Card['request'] }): JSX.E
           <dt>who may answer</dt>
           <dd>
             <Visible text={list.join(' or ')} />
-            {approvers?.notRequester && ', not whoever asked'}
+            {approvers?.notRequester && ', but not who asked for it'}
           </dd>
         </div>
       ))}
       {roles.length === 0 && approvers?.notRequester && (
         <div>
           <dt>who may answer</dt>
-          <dd>anybody but whoever asked</dd>
+          <dd>anybody but who asked for it</dd>
         </div>
       )}
       {approvers?.quorum !== undefined && approvers.quorum > 1 && (

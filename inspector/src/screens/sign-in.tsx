@@ -45,7 +45,7 @@ export function SignInScreen(): JSX.Element {
           role={fault === undefined ? undefined : 'alert'}
         >
           {fault ??
-            'Whoever runs this server gives it to you. It is sent to this server only, and not kept by the page.'}
+            'The person who runs this server gives it to you. It is sent to this server only, and not kept by the page.'}
         </p>
         <button type="submit" class="primary" disabled={isSending}>
           {isSending ? 'Signing in…' : 'Sign in'}

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** Epoch milliseconds, told anew each second while somebody looks. */
+/** Epoch milliseconds, set anew each second while somebody looks. */
 export const now = signal(Date.now());
 setInterval(() => {
   if (document.visibilityState === 'visible') now.value = Date.now();

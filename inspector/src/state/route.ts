@@ -19,7 +19,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Behind `#`: servers and their logs are not told. It holds ids, never credentials or settings. */
+/** Behind `#`: servers and their logs never get it. It holds ids, never credentials or settings. */
 export const route = signal<Route>(read());
 addEventListener('hashchange', () => {
   route.value = read();

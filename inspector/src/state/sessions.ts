@@ -14,7 +14,7 @@ export function listSessions(host: RemoteHost): Promise<Summary[]> {
   return host.sessions().list({ limit: MAX });
 }
 
-/** What one call came to: told by the log alone. */
+/** What one call came to, by the log alone. */
 export interface CallFacts {
   decisions: { by: string; outcome: string; ruleId?: string; reason?: string; at: string; args?: unknown }[];
   answers: { by?: string; action: string; reason?: string; at: string }[];

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,12 +11,22 @@ const own = () => process.argv[1] ?? '';
 
 /**
  * `coxswain dev`: `serve --ui` in a child that Node starts anew when the module, or a file that it imports, changes. The
- * page is opened once, signed in; it connects again by itself.
+ * page is opened once, signed in; it connects again by itself, also where any free port is asked for: it is chosen once.
  */
 export async function devCommand(module: string, flags: readonly string[], signal: AbortSignal): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'coxswain-dev-'));
   const opened = join(folder, 'open.html');
-  const serve = [own(), 'serve', module, '--ui', '--deadline', '1', '--open-once', opened, ...flags];
+  const serve = [
+    own(),
+    'serve',
+    module,
+    '--ui',
+    '--deadline',
+    '1',
+    '--open-once',
+    opened,
+    ...(await withFixedPort(flags)),
+  ];
   const child = spawn(process.execPath, ['--watch', '--watch-preserve-output', ...serve], { stdio: 'inherit' });
   const stop = () => void child.kill('SIGTERM');
   signal.addEventListener('abort', stop, { once: true });
@@ -28,6 +39,25 @@ export async function devCommand(module: string, flags: readonly string[], signa
     signal.removeEventListener('abort', stop);
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The page finds a server that was started again at the address where it was. */
+async function withFixedPort(flags: readonly string[]): Promise<string[]> {
+  const at = flags.findIndex((flag, index) => flag === '--port=0' || (flag === '--port' && flags[index + 1] === '0'));
+  if (at < 0) return [...flags];
+  const port = await freePort();
+  return flags.toSpliced(at, flags[at] === '--port' ? 2 : 1, '--port', String(port));
+}
+
+function freePort(): Promise<number> {
+  const probe = createServer();
+  return new Promise((resolve, reject) => {
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
 }
 
 /**

@@ -1,0 +1,208 @@
+/**
+ * The first five minutes with approvals, played in a real browser: an agent asks for a refund; who asked for it may not
+ * approve it; the server is killed and started again; a supervisor pays back less and approves; the tool runs once; the
+ * audit verifies. `node scripts/demonstration/play.ts [folder for pictures]`
+ */
+import type { ChildProcess } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Browser, Page } from 'playwright-core';
+import { chromium } from 'playwright-core';
+import { connect, isCoxswainError } from '../../src/entries/client.ts';
+
+export interface PlayOptions {
+  /** Arguments of Node that run the command line: `['dist/cli.js']`. */
+  cli: readonly string[];
+  browser: Browser;
+  /** Folder for pictures; absent: none are made. */
+  pictures?: string;
+}
+
+export interface Played {
+  /** What the requester was answered to an approval of their own. */
+  refusal: string;
+  /** Lines that the tool has written: one for each time that it ran. */
+  refunds: string[];
+  /** Output and exit code of `coxswain audit verify`. */
+  audit: { code: number | null; output: string };
+  /** What went wrong in a page. */
+  faults: string[];
+}
+
+const SESSION = 'order-1007';
+const MESSAGE = 'Please refund order 1007: the shoes do not fit.';
+const people = {
+  // A supervisor too: it is the rule that refuses, not a role that is missing.
+  ben: { token: 'token-of-ben-for-this-demonstration', roles: ['clerk', 'supervisor'] },
+  anna: { token: 'token-of-anna-for-this-demonstration', roles: ['supervisor'] },
+};
+/** What a browser says while its server is away. */
+const isAway = /ERR_CONNECTION_|ERR_SOCKET_|WebSocket connection to|status of (426|503)/;
+
+/** Plays it in a folder of its own, which is removed. */
+export async function play(options: PlayOptions): Promise<Played> {
+  const folder = mkdtempSync(join(tmpdir(), 'coxswain-demonstration-'));
+  for (const name of ['agent.ts', 'policy.yaml']) cpSync(join(import.meta.dirname, name), join(folder, name));
+  const known = Object.entries(people).map(([id, person]) => ({ id, ...person }));
+  writeFileSync(join(folder, 'people.json'), JSON.stringify(known), { mode: 0o600 });
+  const stage = new Stage(options, folder);
+  try {
+    return await scenes(stage);
+  } finally {
+    await stage.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function scenes(stage: Stage): Promise<Played> {
+  const { url, ui } = await stage.start();
+  const asked = await connect(url, { token: people.ben.token });
+  const session = await asked.open('clerk', { sessionId: SESSION, create: true });
+  for await (const _ of session.stream(MESSAGE));
+  const [question] = await session.pending();
+  if (!question) throw new Error('the agent asks for nothing');
+
+  const ben = await stage.open(ui, 'ben');
+  await ben.getByRole('link').filter({ hasText: 'refund' }).click();
+  await ben.getByText('You asked for this yourself').waitFor();
+  await stage.picture(ben, 'not-by-who-asked');
+  const refusal = await asked.approvals
+    .decide(question.requestId, { kind: 'approve', previewDigest: question.approval?.previewDigest ?? '' })
+    .then(
+      ({ status }): string => status,
+      (error: unknown) => (isCoxswainError(error) ? error.code : String(error)),
+    );
+  await asked.close();
+
+  const anna = await stage.open(ui, 'anna');
+  await anna.getByRole('link').filter({ hasText: 'refund' }).click();
+  await stage.kill();
+  await anna.getByText('not connected: trying again').waitFor();
+  await stage.start();
+  await anna.getByRole('status').filter({ hasText: 'live' }).waitFor();
+
+  await anna.getByRole('button', { name: 'Edit…' }).click();
+  await anna.getByLabel('eur').fill('60');
+  const approve = anna.getByRole('button', { name: /Approve refund as edited.*eur 60/ });
+  await approve.and(anna.locator('[aria-disabled="false"]')).waitFor();
+  await stage.picture(anna, 'inbox');
+  await approve.click();
+  await anna.getByText('refunded 60.00 EUR of order 1007').waitFor();
+  await stage.picture(anna, 'outcome');
+
+  await ben.getByRole('link', { name: 'Sessions' }).click();
+  await ben.getByRole('link', { name: SESSION }).click();
+  const talk = ben.getByRole('region', { name: 'Conversation' });
+  await talk.getByText('The refund is on its way.').waitFor();
+  await talk.getByText('refund', { exact: true }).click();
+  await stage.picture(ben, 'session');
+  return { refusal, refunds: stage.refunds(), audit: stage.audit(), faults: stage.faults };
+}
+
+interface Listening {
+  url: string;
+  ui: string;
+}
+
+/** The server, as a process, and the browser in front of it. */
+class Stage {
+  readonly faults: string[] = [];
+  readonly #options: PlayOptions;
+  readonly #folder: string;
+  #server: ChildProcess | undefined;
+  #port = '0';
+
+  constructor(options: PlayOptions, folder: string) {
+    this.#options = options;
+    this.#folder = folder;
+  }
+
+  /** At the address where it was before. */
+  async start(): Promise<Listening> {
+    const flags = ['--ui', '--port', this.#port, '--people', 'people.json', '--policy', 'policy.yaml'];
+    const args = [...this.#options.cli, 'serve', 'agent.ts', ...flags, ...this.#store];
+    const server = spawn(process.execPath, args, { cwd: this.#folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#server = server;
+    let said = '';
+    server.stderr.on('data', (chunk) => (said += String(chunk)));
+    const line = await new Promise<string>((resolve, reject) => {
+      createInterface({ input: server.stdout }).once('line', resolve);
+      server.once('exit', (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
+    });
+    const listening = JSON.parse(line) as Listening;
+    this.#port = new URL(listening.url).port;
+    return listening;
+  }
+
+  /** Without a chance to tidy up. */
+  kill(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (!server || server.exitCode !== null) return Promise.resolve();
+    return new Promise((resolve) => {
+      server.once('exit', () => resolve());
+      server.kill('SIGKILL');
+    });
+  }
+
+  async open(ui: string, who: keyof typeof people): Promise<Page> {
+    const context = await this.#options.browser.newContext({
+      viewport: { width: 1120, height: 680 },
+      colorScheme: 'light',
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(20_000);
+    page.on('pageerror', (error) => this.faults.push(String(error)));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !isAway.test(message.text())) this.faults.push(message.text());
+    });
+    await page.goto(ui);
+    await page.getByLabel('Your token').fill(people[who].token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
+    return page;
+  }
+
+  async picture(page: Page, name: string): Promise<void> {
+    const { pictures } = this.#options;
+    if (pictures === undefined) return;
+    mkdirSync(pictures, { recursive: true });
+    await page.screenshot({ path: join(pictures, `${name}.png`), animations: 'disabled' });
+  }
+
+  refunds(): string[] {
+    const file = join(this.#folder, 'refunds.txt');
+    return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+  }
+
+  audit(): Played['audit'] {
+    const args = [...this.#options.cli, 'audit', 'verify', SESSION, '--user', 'ben', ...this.#store];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: this.#folder, encoding: 'utf8' });
+    return { code: status, output: `${stdout}${stderr}` };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#options.browser.contexts().map((context) => context.close()));
+    await this.kill();
+  }
+
+  get #store(): string[] {
+    return ['--store', 'sqlite:shop.db', '--app', 'shop'];
+  }
+}
+
+if (import.meta.main) {
+  const root = join(import.meta.dirname, '../..');
+  const source = ['--import', join(root, 'scripts/from-source.ts'), join(root, 'src/cli.ts')];
+  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const pictures = process.argv[2] ?? join(root, 'docs/images');
+  try {
+    console.log(await play({ cli: source, browser, pictures }));
+  } finally {
+    await browser.close();
+  }
+}
