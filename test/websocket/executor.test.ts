@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { checkStream } from '../../src/contracts/index.ts';
 import { serveExecutor } from '../../src/host/websocket/index.ts';
-import type { AgentHost, AgentSource } from '../../src/index.ts';
+import type { AgentHost, AgentSession, AgentSource, AgentStream } from '../../src/index.ts';
 import { createHost, fromAgent, InMemorySessionService } from '../../src/index.ts';
 import type { Script } from '../../src/testing/index.ts';
-import { bot, notingTool, policyOf, readOnly } from '../host/kit.ts';
+import { bot, door, notingTool, policyOf, readOnly } from '../host/kit.ts';
 import { flaky } from './flaky.ts';
 import { all, byName, client, durable, idsOf, logOf } from './kit.ts';
 
@@ -15,6 +15,31 @@ async function executors(script: readonly Script[], sessions = new InMemorySessi
   );
   onTestFinished(() => server.close({ deadlineMs: 0 }));
   return { server, sessions };
+}
+
+/** Its streams show their end and settle later: when `settles` says so. */
+function settlingLate(source: AgentSource, settles: Promise<void>): AgentSource {
+  return {
+    descriptor: source.descriptor,
+    async open(ref, context) {
+      const session = await source.open(ref, context);
+      const late = (stream: AgentStream): AgentStream => {
+        const events = (async function* () {
+          yield* stream;
+          await settles;
+        })();
+        const { streamId } = stream;
+        return Object.assign(events, { streamId, abort: stream.abort.bind(stream) });
+      };
+      return new Proxy(session, {
+        get(target, key) {
+          if (key === 'stream') return (...given: Parameters<AgentSession['stream']>) => late(target.stream(...given));
+          const value: unknown = Reflect.get(target, key, target);
+          return typeof value === 'function' ? value.bind(target) : value;
+        },
+      });
+    },
+  };
 }
 
 function hostHere(
@@ -110,5 +135,24 @@ describe('an executor on another machine', () => {
     const events = await all(session.stream('go', { hostToolExecution: false }));
     expect(events.at(-1)).toMatchObject({ reason: 'input_required' });
     expect(ran).toEqual([]);
+  });
+});
+
+describe('a stream whose end was shown', () => {
+  test('WS-60 runs no more, for whoever asks or opens the session before its executor has settled', async () => {
+    const settles = door();
+    const source = settlingLate(fromAgent(bot(['hi'])), settles.opened);
+    const server = await serveExecutor(
+      { app: 'far', agents: [source], store: new InMemorySessionService() },
+      { authenticate: byName },
+    );
+    onTestFinished(() => server.close({ deadlineMs: 0 }));
+    onTestFinished(() => settles.open());
+    const session = await (await client(server)).open('bot', { sessionId: 's', create: true });
+    await all(session.stream('hi'));
+    await session.pending();
+    expect(session.isRunning).toBe(false);
+    const second = await (await client(server)).open('bot', { sessionId: 's', control: false });
+    expect(second.isRunning).toBe(false);
   });
 });

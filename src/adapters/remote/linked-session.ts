@@ -63,6 +63,8 @@ export class LinkedSession implements RemoteSession, ExecutorSession {
   readonly #feed = new Feed();
   /** The stream that the server runs, whoever began it, as far as it has said. */
   #running: string | undefined;
+  /** The stream whose end was shown last: an answer that left before it may still name it as one that runs. */
+  #over: string | undefined;
   #token: string | undefined;
   #stream: RemoteStream | undefined;
   /** The newest stream of this handle that has ended, and what was stored since. */
@@ -164,7 +166,7 @@ export class LinkedSession implements RemoteSession, ExecutorSession {
 
   async pending(): Promise<OpenRequest[]> {
     const told = await this.#ask<{ pending: ReportedRequest[]; streamId?: string }>('session/pending', {});
-    this.#running = told.streamId;
+    this.#running = told.streamId === this.#over ? undefined : told.streamId;
     return told.pending.map(openRequestOf);
   }
 
@@ -288,7 +290,10 @@ export class LinkedSession implements RemoteSession, ExecutorSession {
   #show(event: AgentEvent): void {
     // Of the server's handle; this one says it for itself.
     if (event.type === 'initialize') return;
-    if (event.type === 'stream_end' && event.streamId === this.#running) this.#running = undefined;
+    if (event.type === 'stream_end') {
+      this.#over = event.streamId;
+      if (event.streamId === this.#running) this.#running = undefined;
+    }
     this.#feed.push(event);
     const stream = this.#stream;
     if (stream && !stream.isEnded) {

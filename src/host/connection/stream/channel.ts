@@ -41,8 +41,8 @@ export class Channel {
   holders = 0;
   /** Where the newest durable event is: its cursor, and the offset of its frame. */
   durable: { cursor: string | undefined; offset: number } = { cursor: undefined, offset: 0 };
-  streamId: string | undefined;
   lastEnd: AgentEvent | undefined;
+  #streamId: string | undefined;
   #running: Promise<void> | undefined;
   readonly #follower: LogFollower;
   readonly #offsets = new Offsets();
@@ -83,6 +83,11 @@ export class Channel {
     return channel;
   }
 
+  /** The stream that runs: none once its end was shown, though its iterator may settle later. */
+  get streamId(): string | undefined {
+    return this.lastEnd?.streamId === this.#streamId ? undefined : this.#streamId;
+  }
+
   /** Resolves when the stream that runs has ended; undefined if none does. */
   get running(): Promise<void> | undefined {
     return this.#running;
@@ -104,7 +109,7 @@ export class Channel {
       throw error;
     }
     this.options.counts.turnsBegun++;
-    this.streamId = stream.streamId;
+    this.#streamId = stream.streamId;
     this.#running = this.#drain(stream, first);
   }
 
@@ -163,15 +168,15 @@ export class Channel {
     }
     this.#follower.end();
     // Whoever has seen the end may have begun the next one.
-    if (this.streamId !== stream.streamId) return;
+    if (this.#streamId !== stream.streamId) return;
     this.#running = undefined;
-    this.streamId = undefined;
+    this.#streamId = undefined;
   }
 
   #emit(event: AgentEvent): void {
     if (event.type === 'stream_end') {
       this.lastEnd = event;
-      if (event.streamId === this.streamId && event.reason === 'failed') this.options.counts.turnsFailed++;
+      if (event.streamId === this.#streamId && event.reason === 'failed') this.options.counts.turnsFailed++;
     }
     const place = this.#offsets.of(event);
     // A delta whose message has been shown whole says nothing new.
