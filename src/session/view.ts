@@ -122,6 +122,10 @@ class View implements SessionView {
   items: ViewItem[] = [];
   status: SessionView['status'] = 'idle';
   readonly #seen = new Set<string>();
+  /** Ids of the deltas of messages that grow, by message id. */
+  readonly #deltas = new Map<string, Set<string>>();
+  /** Ids of messages that no longer count. */
+  readonly #rewound = new Set<string>();
   readonly #byMessageId = new Map<string, ViewMessage>();
   /** seq of what a message, call or question came from. */
   readonly #places = new WeakMap<object, number>();
@@ -137,8 +141,7 @@ class View implements SessionView {
   apply(event: AgentEvent): void {
     const fault = guarded('apply: the event', () => faultOf(event));
     if (fault !== undefined) throw badInput(`apply: ${fault}`);
-    if (this.#seen.has(event.id)) return;
-    this.#seen.add(event.id);
+    if (this.#isKnown(event)) return;
     if (event.type !== 'stream_end' && event.type !== 'initialize') this.status = 'running';
     switch (event.type) {
       case 'message':
@@ -203,6 +206,22 @@ class View implements SessionView {
     }
   }
 
+  /** Ids of deltas are kept while their message grows: a page that stays open for days would gather them. */
+  #isKnown(event: AgentEvent): boolean {
+    let seen = this.#seen;
+    if (event.type === 'message' && event.partial) {
+      const messageId = messageIdOf(event);
+      const message = this.#messageOf(event);
+      // Of one that is whole: where history is read beside what happens, a delta may come behind it.
+      if (this.#rewound.has(messageId) || (message && !message.streaming)) return true;
+      seen = this.#deltas.get(messageId) ?? new Set();
+      this.#deltas.set(messageId, seen);
+    }
+    if (seen.has(event.id)) return true;
+    seen.add(event.id);
+    return false;
+  }
+
   ask(open: readonly AskedAbout[]): void {
     if (!Array.isArray(open)) throw badInput('ask: open is no list of questions');
     guarded('ask: a question', () => {
@@ -262,7 +281,12 @@ class View implements SessionView {
     const stays = (item: object) => (this.#places.get(item) ?? Number.POSITIVE_INFINITY) <= through;
     for (const thread of this.threads.values()) thread.messages = thread.messages.filter(stays);
     this.items = this.items.filter((item) => stays(item.type === 'message' ? item.message : item.call));
-    for (const [id, message] of this.#byMessageId) if (!stays(message)) this.#byMessageId.delete(id);
+    for (const [id, message] of this.#byMessageId) {
+      if (stays(message)) continue;
+      this.#byMessageId.delete(id);
+      this.#deltas.delete(id);
+      this.#rewound.add(id);
+    }
     for (const [id, call] of this.toolCalls) if (!stays(call)) this.toolCalls.delete(id);
     // A host's own question stands where its call does.
     for (const [id, { seq, callId }] of this.approvals) {
@@ -272,13 +296,9 @@ class View implements SessionView {
     this.status = 'idle';
   }
 
-  #message(event: Extract<AgentEvent, { type: 'message' }>): void {
-    const notes = notesOf(event);
-    const messageId = String(notes.messageId ?? event.id);
-    const replaced = notes.replaces;
-    let message = this.#byMessageId.get(messageId) ?? this.#byMessageId.get(String(replaced));
-    // Of one that is whole: where history is read beside what happens, a delta may come behind it.
-    if (event.partial && message && !message.streaming) return;
+  #message(event: MessageOf): void {
+    const messageId = messageIdOf(event);
+    let message = this.#messageOf(event);
     if (!message) {
       message = { id: messageId, role: event.role, content: [], streaming: true };
       if (event.agentId !== undefined) message.agentId = event.agentId;
@@ -287,13 +307,19 @@ class View implements SessionView {
     }
     this.#byMessageId.set(messageId, message);
     if (event.partial) {
-      appendDelta(message.content, Number(notes.part ?? 0), event.content[0]);
+      appendDelta(message.content, Number(notesOf(event).part ?? 0), event.content[0]);
       return;
     }
+    this.#deltas.delete(messageId);
+    this.#deltas.delete(String(notesOf(event).replaces));
     this.#places.set(message, event.seq ?? 0);
     message.content = [...event.content];
     message.streaming = false;
     if (event.interrupted) message.interrupted = true;
+  }
+
+  #messageOf(event: MessageOf): ViewMessage | undefined {
+    return this.#byMessageId.get(messageIdOf(event)) ?? this.#byMessageId.get(String(notesOf(event).replaces));
   }
 
   #thread(id: string): ViewThread {
@@ -304,6 +330,12 @@ class View implements SessionView {
     }
     return thread;
   }
+}
+
+type MessageOf = Extract<AgentEvent, { type: 'message' }>;
+
+function messageIdOf(event: MessageOf): string {
+  return String(notesOf(event).messageId ?? event.id);
 }
 
 function inThread(threadId: string | undefined): { threadId?: string } {

@@ -135,6 +135,27 @@ describe('createView', () => {
     expect(shown).toEqual(['false go', 'true hm', 'true hm|Hel', 'true hm|Hello', 'false hm|Hello']);
   });
 
+  test('S3-36 an event that comes twice, or a delta behind its whole message, changes nothing', async () => {
+    const session = await hostOf(bot([{ deltas: ['Hel', 'lo'] }, { deltas: ['a', 'b'] }])).host.open('bot');
+    const view = createView();
+    const twice = (event: AgentEvent) => {
+      view.apply(event);
+      view.apply(event);
+    };
+    const events = await say(session, 'go', { onEvent: twice });
+    const last = events.findLast((event) => event.type === 'message');
+    const before = structuredClone(view.items);
+    for (const event of events) view.apply(event);
+    // One that was never seen: history was read meanwhile.
+    if (last) view.apply({ ...last, id: 'late', partial: true });
+    expect(view.items).toEqual(before);
+    expect(view.status).toBe('completed');
+    expect(view.messages.map(({ content }) => content)).toEqual([
+      [{ type: 'text', text: 'go' }],
+      [{ type: 'text', text: 'Hello' }],
+    ]);
+  });
+
   test('S3-47 threads have their own messages', async () => {
     const child = (name: string) => new LlmAgent({ name, model: new ScriptedModel([name]) });
     const agent = new ParallelAgent({ name: 'both', subAgents: [child('a'), child('b')] });
