@@ -105,6 +105,7 @@ export {
   approvedPreview,
   begins,
   claimOwn,
+  damagedNotes,
   decisionShown,
   heed,
   hold,

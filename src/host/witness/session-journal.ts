@@ -2,6 +2,7 @@ import type { HostJournal, JournalKey, JournalMark, JournalRecord } from '../../
 import { CoxswainError } from '../../contracts/index.ts';
 import { pauseAfter } from '../../session/index.ts';
 import { KnownCalls } from './known-calls.ts';
+import { readNotes } from './read-notes.ts';
 import type { WitnessRecord } from './records.ts';
 
 /** Somebody else has written in between as often: a journal that says so each time is not right. */
@@ -60,13 +61,13 @@ export class SessionJournal {
 
   async #read(): Promise<void> {
     const { id, records } = await this.#journal.read(this.#key, this.#mark);
-    let { length } = this.#mark;
-    if (id !== this.#mark.id) {
-      // Deleted, made again, or shortened: what counts is what is there now.
-      this.known.reset();
-      length = 0;
-    }
-    for (const record of records) this.known.apply(record as unknown as WitnessRecord);
+    const isSame = id === this.#mark.id;
+    const length = isSame ? this.#mark.length : 0;
+    // All of them before any is taken in: half of a state is none.
+    const notes = readNotes(records, this.#key, length);
+    // Deleted, made again, or shortened: what counts is what is there now.
+    if (!isSame) this.known.reset();
+    for (const record of notes) this.known.apply(record);
     this.#mark = { id, length: length + records.length };
   }
 

@@ -3,6 +3,7 @@ export type { AnnouncedCall, AnnouncedTool, HookQuestion } from './announced.ts'
 export { announcedIn, announcing, isAnnouncedTool } from './announced.ts';
 export type { ApprovedContext } from './approved-preview.ts';
 export { approvedPreview } from './approved-preview.ts';
+export { damagedNotes } from './damaged-notes.ts';
 export { decisionShown } from './decision-shown.ts';
 export { withoutHostFacts } from './host-facts.ts';
 export { MemoryJournal } from './memory-journal.ts';

@@ -7,13 +7,18 @@ import type {
   JournalPage,
   JournalRecord,
 } from '../../../../contracts/index.ts';
-import { CoxswainError, isSafeId, messageOf, parseJson } from '../../../../contracts/index.ts';
+import { isSafeId, messageOf, parseJson } from '../../../../contracts/index.ts';
 import { newId } from '../../../../runtime/index.ts';
+import { damagedNotes } from '../../../../session/index.ts';
 import type { Row, SqlDialect, SqlEngine, Steps, Value } from '../statements/index.ts';
 import { all, now, runStatement } from '../statements/index.ts';
 
 const KEY = 'app_name = ? AND user_id = ? AND session_id = ? AND agent = ?';
 const COLUMNS = 'app_name, user_id, session_id, agent';
+const WITHOUT_HEAD = COLUMNS.replaceAll(/\w+/g, (column) => `j.${column} = adk_journal_records.${column}`).replaceAll(
+  ', ',
+  ' AND ',
+);
 /** Characters that one INSERT of several rows has at most. */
 const MAX_INSERT = 500_000;
 
@@ -35,13 +40,19 @@ export class SqlJournal implements HostJournal {
     const given = [mark.id, mark.length, ...placeOf(key)];
     const rows = await this.#ready().transaction('read', () => all(sql, given));
     const [head] = rows;
-    if (!head) return { id: '', records: [] };
+    if (!head) {
+      const left = `SELECT seq FROM adk_journal_records WHERE ${KEY}
+        AND NOT EXISTS (SELECT 1 FROM adk_journals j WHERE ${WITHOUT_HEAD}) LIMIT 1`;
+      const [orphan] = await this.#ready().transaction('read', () => all(left, placeOf(key)));
+      if (orphan) throw damagedNotes(key, 'the row that counts its records is missing');
+      return { id: '', records: [] };
+    }
     const id = String(head.id);
     const known = id === mark.id ? mark.length : 0;
     const records = rows.flatMap((row) => (row.seq === null ? [] : [recordOf(row, key)]));
     const isWhole = rows.every(({ seq }, index) => seq === null || Number(seq) === known + index + 1);
     // Of one that is missing nobody knows what it would have kept from running.
-    if (!isWhole || known + records.length !== Number(head.last_seq)) throw damaged(key, 'records are missing');
+    if (!isWhole || known + records.length !== Number(head.last_seq)) throw damagedNotes(key, 'records are missing');
     return { id, records };
   }
 
@@ -178,16 +189,10 @@ function recordOf(row: Row, key: JournalKey): JournalRecord {
     const record = parseJson(String(row.record));
     if (typeof record === 'object' && record !== null && !Array.isArray(record)) return record as JournalRecord;
   } catch (error) {
-    throw damaged(key, `record ${row.seq} cannot be read (${messageOf(error)})`, error);
+    throw damagedNotes(key, `record ${row.seq} cannot be read (${messageOf(error)})`, {
+      seq: Number(row.seq),
+      cause: error,
+    });
   }
-  throw damaged(key, `record ${row.seq} is none`);
-}
-
-function damaged({ app, userId, sessionId, agent }: JournalKey, what: string, cause?: unknown): CoxswainError {
-  return new CoxswainError(
-    'DATA_LOSS',
-    'E_STORE',
-    `what the host noted of session ${app}/${userId}/${sessionId} of ${agent} is damaged: ${what}; restore its rows from a backup, or delete it`,
-    { details: { key: { app, userId, sessionId, agent } }, ...(cause === undefined ? {} : { cause }) },
-  );
+  throw damagedNotes(key, `record ${row.seq} is none`, { seq: Number(row.seq) });
 }
