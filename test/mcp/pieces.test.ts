@@ -4,10 +4,11 @@ import type { AgentEvent, Session } from '../../src/contracts/index.ts';
 import { withNamedTypes } from '../../src/host/mcp/http/accept.ts';
 import { mcpToolOf, toolName } from '../../src/host/mcp/turn/agent-tool.ts';
 import { byPushing } from '../../src/host/mcp/turn/asking.ts';
+import { LoggedTurns, TurnPlaces } from '../../src/host/mcp/turn/logged-turns.ts';
 import { Progress } from '../../src/host/mcp/turn/progress.ts';
 import { callToolResult } from '../../src/host/mcp/turn/result.ts';
 import { loadServerSdk } from '../../src/host/mcp/turn/sdk.ts';
-import { loggedTurn, Turn } from '../../src/host/mcp/turn/turn.ts';
+import { Turn } from '../../src/host/mcp/turn/turn.ts';
 
 describe('the types that a request takes', () => {
   const both = 'application/json, text/event-stream';
@@ -128,13 +129,14 @@ describe('a turn as the log tells it', () => {
   } as unknown as Session;
 
   test('only its own events count', async () => {
-    const one = await loggedTurn(session, 'one');
+    const logged = new LoggedTurns(session, new TurnPlaces(), 's');
+    const one = await logged.of('one');
     expect(one).toMatchObject({ id: 'one', reason: undefined, parts: [{ type: 'text', text: 'first' }] });
     expect([...one.calls]).toEqual([['a', { name: 'pay', outcome: 'waiting' }]]);
-    const two = await loggedTurn(session, 'two');
+    const two = await logged.of('two');
     expect(two).toMatchObject({ id: 'two', reason: 'failed', error: 'E: broke' });
     expect(two.calls.size).toBe(0);
-    expect(await loggedTurn(session, undefined)).toMatchObject({ id: undefined, parts: [] });
+    expect(await logged.of(undefined)).toMatchObject({ id: undefined, parts: [] });
   });
 
   test('events of no turn leave its id as it is', () => {

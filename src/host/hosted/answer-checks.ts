@@ -28,6 +28,12 @@ export class AnswerChecks {
   readonly #frame: HostedFrame;
   readonly #ruling: Ruling;
   #edits: { turnId: string | undefined } | undefined;
+  /** Ids that the log has answers to, up to the event with this cursor. */
+  readonly #answered = {
+    questions: new Set<string>(),
+    calls: new Set<string>(),
+    cursor: undefined as string | undefined,
+  };
 
   constructor(inner: ExecutorSession, frame: HostedFrame, ruling: Ruling) {
     this.#inner = inner;
@@ -210,13 +216,17 @@ export class AnswerChecks {
     );
   }
 
+  /** Each event is read once, however many ids are asked about. */
   async #wasAnswered(requestId: string): Promise<boolean> {
-    const callId = callIdOf(requestId);
-    for await (const event of this.#inner.events()) {
-      if (event.type === 'elicitation_response' && event.requestId === requestId) return true;
-      if (event.type === 'tool_response' && event.requestId === callId) return true;
+    const { cursor } = this.#answered;
+    const isKnown = () => this.#answered.questions.has(requestId) || this.#answered.calls.has(callIdOf(requestId));
+    if (isKnown()) return true;
+    for await (const event of this.#inner.events(cursor === undefined ? {} : { after: cursor })) {
+      if (event.type === 'elicitation_response') this.#answered.questions.add(event.requestId);
+      if (event.type === 'tool_response') this.#answered.calls.add(event.requestId);
+      this.#answered.cursor = event.cursor ?? this.#answered.cursor;
     }
-    return false;
+    return isKnown();
   }
 }
 

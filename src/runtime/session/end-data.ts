@@ -1,4 +1,4 @@
-import type { AgentDescriptor, ReportedRequest, StreamEndData } from '../../contracts/index.ts';
+import type { AgentDescriptor, ContentPart, ReportedRequest, StreamEndData } from '../../contracts/index.ts';
 import { textOfParts } from '../../contracts/index.ts';
 import { outputValue } from '../agent/index.ts';
 import type { Standing, StoredEvent } from '../log/index.ts';
@@ -7,28 +7,51 @@ import type { RuntimeSession } from './runtime-session.ts';
 
 /** What a stored end sums up, now and whenever it is read back. */
 export function storedEnd(session: RuntimeSession, descriptor: AgentDescriptor, end: StoredEvent): StreamEndData {
-  const { log } = session.live;
+  const turn = () => turnBefore(session.live.log, end);
   const standing = session.standing.ends.get(end.seq) ?? session.standing;
   const data = endData(standing, session.open(standing), end);
   const isCompleted = end.actions.end?.reason === 'completed';
   if (!isCompleted) return data;
-  const output = outputOf(log, descriptor, end.turnId);
+  const output = outputOf(turn(), descriptor);
   return {
     ...data,
     ...(output === undefined ? {} : { output }),
-    ...(isCutShort(log, end.turnId) ? { truncated: true } : {}),
+    ...(isCutShort(turn()) ? { truncated: true } : {}),
   };
 }
 
+/**
+ * The events of the turn that this one ends, the newest first, as far as they are asked for. Read from its end back to its
+ * beginning: whoever reads a whole log asks this for each of its turns.
+ */
+function* turnBefore(log: readonly StoredEvent[], { seq, turnId }: StoredEvent): Generator<StoredEvent, void> {
+  for (let at = placeBehind(log, seq) - 1; at >= 0; at--) {
+    const event = log[at];
+    if (event?.turnId !== turnId) continue;
+    yield event;
+    if (event.actions.turn) return;
+  }
+}
+
+/** Index of the first event with a higher seq. */
+function placeBehind(log: readonly StoredEvent[], seq: number): number {
+  let from = 0;
+  let to = log.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((log[middle]?.seq ?? 0) <= seq) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
 /** What was said last was cut at the model's output limit. An executor may say so behind its words. */
-function isCutShort(log: readonly StoredEvent[], turnId: string): boolean {
-  const last = log.findLast(
-    (event) =>
-      event.turnId === turnId &&
-      event.iso === undefined &&
-      (event.content?.role === 'model' || event.finishReason !== undefined),
-  );
-  return last !== undefined && isTruncated(last);
+function isCutShort(turn: Iterable<StoredEvent>): boolean {
+  for (const event of turn) {
+    if (event.iso !== undefined) continue;
+    if (event.content?.role === 'model' || event.finishReason !== undefined) return isTruncated(event);
+  }
+  return false;
 }
 
 /** What an end sums up; `end` is its record, where there is one. */
@@ -41,13 +64,17 @@ export function endData({ turn, open }: Standing, pending: ReportedRequest[], en
 }
 
 /** The value that the agent's output schema promises, of its last words; undefined where it promises none. */
-function outputOf(log: readonly StoredEvent[], { name, outputSchema }: AgentDescriptor, turnId: string): unknown {
+function outputOf(turn: Iterable<StoredEvent>, { name, outputSchema }: AgentDescriptor): unknown {
   if (!outputSchema) return undefined;
-  const last = log.findLast(
-    (event) =>
-      event.turnId === turnId && event.author === name && event.iso === undefined && event.content?.role === 'model',
-  );
-  const text = textOfParts(last?.content?.parts ?? []);
+  const text = textOfParts(lastWords(turn, name));
   const value = outputValue(outputSchema, text);
   return value === text ? undefined : value;
+}
+
+function lastWords(turn: Iterable<StoredEvent>, author: string): readonly ContentPart[] {
+  for (const event of turn) {
+    if (event.author === author && event.iso === undefined && event.content?.role === 'model')
+      return event.content.parts;
+  }
+  return [];
 }

@@ -25,6 +25,7 @@ import {
   mcpToolOf,
   outputSchema,
   parkedCalls,
+  TurnPlaces,
 } from '../turn/index.ts';
 import { Strangers } from './strangers.ts';
 
@@ -64,6 +65,7 @@ export async function createMcpFactory(host: AgentHost, options: McpOptions = {}
   const strangers = new Strangers(warn);
   const heldMs = Math.min(answerMs, MAX_TIMER_MS);
   const held = new HeldSessions(heldMs, warn);
+  const places = new TurnPlaces();
   return ({ era }) => {
     const server = new sdk.McpServer(
       { name: options.name ?? 'coxswain', version: options.version ?? PACKAGE_VERSION },
@@ -80,7 +82,7 @@ export async function createMcpFactory(host: AgentHost, options: McpOptions = {}
           era === 'modern'
             ? byParking(codec, sdk, capabilitiesOf(context, sdk.CLIENT_CAPABILITIES_META_KEY))
             : byPushing(sdk, server.server.getClientCapabilities(), heldMs);
-        const frame: CallFrame = { host, options, asking, held, warn };
+        const frame: CallFrame = { host, options, asking, held, places, warn };
         const call = new AgentCall(frame, tool, context, principalOf(context));
         return call.run(args, era === 'modern' ? answersOf(context, sdk) : undefined);
       });

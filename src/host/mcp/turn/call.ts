@@ -5,6 +5,8 @@ import { nameOfPrincipal } from '../../../session/index.ts';
 import type { AgentHost } from '../../index.ts';
 import type { AgentTool } from './agent-tool.ts';
 import type { HeldSessions } from './held-sessions.ts';
+import type { TurnPlaces } from './logged-turns.ts';
+import { LoggedTurns } from './logged-turns.ts';
 import type { McpOptions } from './options.ts';
 import { DEFAULT_PROGRESS_MS } from './options.ts';
 import { Progress } from './progress.ts';
@@ -12,7 +14,7 @@ import type { FormQuestion, Reply } from './questions.ts';
 import { answerOfForm, formQuestion } from './questions.ts';
 import type { ParkedCall } from './request-state.ts';
 import { callToolResult, failed, parked } from './result.ts';
-import { loggedTurn, Turn } from './turn.ts';
+import { Turn } from './turn.ts';
 
 /** How a caller's person is asked: in mid-call, or by ending this call with a question. */
 export interface Asking {
@@ -27,6 +29,7 @@ export interface CallFrame {
   readonly options: McpOptions;
   readonly asking: Asking;
   readonly held: HeldSessions;
+  readonly places: TurnPlaces;
   readonly warn: (message: string, error?: unknown) => void;
 }
 
@@ -51,6 +54,7 @@ export class AgentCall {
   /** It lives in memory only, and waits there for its answer. */
   #isHeld = false;
   #turnId: string | undefined;
+  #logged: LoggedTurns | undefined;
   /** Yeses that came too late, since what they were for had changed. */
   #changes = 0;
 
@@ -112,7 +116,7 @@ export class AgentCall {
   /** What the turn had come to when something broke; undefined where the log cannot say. */
   async #soFar(session: Session): Promise<Turn | undefined> {
     try {
-      return await loggedTurn(session, this.#turnId);
+      return await this.#log(session).of(this.#turnId);
     } catch (error) {
       this.#frame.warn(`what a call of ${this.#tool.name} has run could not be read`, error);
       return undefined;
@@ -242,7 +246,7 @@ export class AgentCall {
   async #goOn(session: Session, turnId: string | undefined): Promise<Turn> {
     const { signal } = this.#context.mcpReq;
     for (;;) {
-      const known = await endedTurn(session, turnId);
+      const known = await this.#ended(session, turnId);
       if (known) return known;
       try {
         return await this.#stream(session, { kind: 'continue' });
@@ -259,7 +263,7 @@ export class AgentCall {
   async #stillWaits(session: Session, why: string): Promise<CallToolResult | undefined> {
     const open = await openQuestions(session);
     if (open.length === 0) return undefined;
-    const turn = await loggedTurn(session, open[0]?.turnId);
+    const turn = await this.#log(session).of(open[0]?.turnId);
     // Calls of a turn that is not paused run, or ran until their process died: nobody has to answer them.
     if (turn.reason !== 'input_required' && !open.some(isAsked)) return undefined;
     return parked(this.#tool, session, { turn, open, why, options: this.#frame.options });
@@ -267,15 +271,27 @@ export class AgentCall {
 
   /** What came of the conversation: of its last turn, which goes on first if it has not ended. */
   async #lastTurn(session: Session): Promise<Turn> {
-    let last: string | undefined;
-    for await (const event of session.events()) if ('turnId' in event) last = event.turnId ?? last;
+    const last = await this.#log(session).newest();
     if (last !== undefined) return this.#goOn(session, last);
     const message = 'nothing was asked in this conversation; give what the agent shall do';
     throw new CoxswainError('FAILED_PRECONDITION', 'E_BAD_INPUT', message);
   }
 
+  /** What the log says of a turn that is over; undefined while it is not. */
+  async #ended(session: Session, turnId: string | undefined): Promise<Turn | undefined> {
+    const turn = await this.#log(session).of(turnId);
+    return turn.reason === undefined || turn.reason === 'input_required' ? undefined : turn;
+  }
+
+  #log(session: Session): LoggedTurns {
+    const whose = this.#by ? nameOfPrincipal(this.#by) : '';
+    const name = JSON.stringify([this.#tool.agent.name, whose, session.id]);
+    this.#logged ??= new LoggedTurns(session, this.#frame.places, name);
+    return this.#logged;
+  }
+
   async #parked(session: Session, open: readonly ReportedRequest[], why: string): Promise<CallToolResult> {
-    const turn = await loggedTurn(session, open[0]?.turnId);
+    const turn = await this.#log(session).of(open[0]?.turnId);
     return parked(this.#tool, session, { turn, open, why, options: this.#frame.options });
   }
 }
@@ -308,10 +324,4 @@ async function openQuestions(session: Session): Promise<ReportedRequest[]> {
     if (isAsked(request)) return true;
     return !started && !decision && !answers.some(({ action, quorum }) => action === 'accept' && !quorum);
   });
-}
-
-/** What the log says of a turn that is over; undefined while it is not. */
-async function endedTurn(session: Session, turnId: string | undefined): Promise<Turn | undefined> {
-  const turn = await loggedTurn(session, turnId);
-  return turn.reason === undefined || turn.reason === 'input_required' ? undefined : turn;
 }

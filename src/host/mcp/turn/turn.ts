@@ -1,4 +1,4 @@
-import type { AgentEvent, ContentPart, Session, StreamEndReason } from '../../../contracts/index.ts';
+import type { AgentEvent, ContentPart, StreamEndReason } from '../../../contracts/index.ts';
 import { textOfParts } from '../../../contracts/index.ts';
 import { StreamSummary } from '../../../session/index.ts';
 
@@ -100,14 +100,4 @@ function outcomeOf(errorType: string | undefined): CallProgress {
     default:
       return 'failed';
   }
-}
-
-/** What the log says of a turn so far. */
-export async function loggedTurn(session: Session, turnId: string | undefined): Promise<Turn> {
-  const turn = new Turn();
-  if (turnId === undefined) return turn;
-  for await (const event of session.events()) {
-    if ('turnId' in event && event.turnId === turnId) turn.push(event);
-  }
-  return turn;
 }

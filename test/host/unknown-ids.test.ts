@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import type { AgentSource } from '../../src/index.ts';
+import { createHost, fromAgent, InMemorySessionService } from '../../src/index.ts';
+import { bot, say } from './kit.ts';
+
+/** An agent that answers so often; notes how many events are read of its log. */
+function counted(answers: number) {
+  const read = { events: 0 };
+  const inner = fromAgent(bot(Array.from({ length: answers }, () => 'done')));
+  const source: AgentSource = {
+    ...inner,
+    async open(...given) {
+      const session = await inner.open(...given);
+      const events = session.events.bind(session);
+      return Object.assign(session, {
+        async *events(...options: Parameters<typeof events>) {
+          for await (const event of events(...options)) {
+            read.events++;
+            yield event;
+          }
+        },
+      });
+    },
+  };
+  return { source, read };
+}
+
+test('ATK3-11 whoever answers questions that were never asked has the log read once, not once for each', async () => {
+  const { source, read } = counted(11);
+  const host = createHost({ app: 'shop', agents: [source], store: new InMemorySessionService() });
+  const session = await host.open('bot', { create: true });
+  for (let turn = 0; turn < 10; turn++) await say(session, 'go');
+  const guess = (id: string) => session.respond(id, { kind: 'approve' }).catch((error: { code: string }) => error.code);
+  expect(await guess('x#policy')).toBe('E_UNKNOWN_REQUEST');
+  read.events = 0;
+  for (let n = 0; n < 10; n++) expect(await guess(`x${n}#policy`)).toBe('E_UNKNOWN_REQUEST');
+  expect(read.events).toBe(0);
+  const log = await say(session, 'go');
+  read.events = 0;
+  expect(await guess('y#policy')).toBe('E_UNKNOWN_REQUEST');
+  expect(read.events).toBeLessThanOrEqual(log.length);
+  await host.close();
+});
