@@ -153,6 +153,30 @@ test('ATK3-03 so are the files that it asks for at once, and not how many it ask
   }
 });
 
+test.each(['permissions', 'reads'])('ATK3-03 of %s at once one more than may wait is asked of nobody', async (what) => {
+  const files = { readTextFile: async () => 'text', writeTextFile: async () => {} };
+  await using agent = smallAgent({ files });
+  // Nobody answers, and no policy lets anything run: what is asked waits.
+  const context = {
+    app: 'shop',
+    answerLimits: { calls: 3 },
+    policy: { evaluate: () => ({ outcome: 'ask' as const }) },
+  };
+  const session = await agent.source.open({ sessionId: 's1', create: true }, context);
+  try {
+    const events = await say(session, `babble ${what}`);
+    await vi.waitFor(() => expect(agent.journal()).toContain('cancel'));
+    const end = endOf(events);
+    if (end?.type === 'stream_end' && end.reason === 'input_required')
+      events.push(...(await say(session, { kind: 'continue' })));
+    expect(endOf(events)).toMatchObject({ reason: 'failed' });
+    expect(requestsOf(events).length).toBeLessThanOrEqual(3);
+    expect(await session.pending()).toEqual([]);
+  } finally {
+    await session[Symbol.asyncDispose]();
+  }
+});
+
 describe('what it asks permission for', () => {
   test('is asked of a person whatever the policy allows, and done once after a yes', async () => {
     await using agent = smallAgent();

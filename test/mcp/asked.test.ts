@@ -89,6 +89,41 @@ test('ATK-22 of what a server asks during one call without end the first hundred
   expect(await session.pending()).toEqual([]);
 });
 
+test.each([
+  ['message', 'y'.repeat(100_000), {}],
+  ['form', 'Who?', { name: { type: 'string' as const, description: 'y'.repeat(100_000) } }],
+])(
+  'ATK3-14 a question of a server whose %s is too long reaches nobody who could answer it',
+  async (_, message, properties) => {
+    const served = await withSessions(404, (own) => {
+      own.registerTool('ask', { description: 'Asks.' }, async () => {
+        const requestedSchema = { type: 'object' as const, properties };
+        const long = await own.server.elicitInput({ mode: 'form', message, requestedSchema });
+        const short = await own.server.elicitInput({ mode: 'form', message: 'And now?', requestedSchema: form });
+        return { content: [{ type: 'text', text: `${long.action} ${short.action}` }] };
+      });
+    });
+    cleanUp.push(() => served[Symbol.asyncDispose]());
+    const asked: string[] = [];
+    const warnings: string[] = [];
+    // Whoever asks by themselves is asked no more than a host is.
+    const host = hosted(
+      served.url,
+      {},
+      {
+        warn: (text: string) => void warnings.push(text),
+        onElicitation: (question: { message: string }) => {
+          asked.push(question.message);
+          return { action: 'decline' };
+        },
+      },
+    );
+    expect(results(await say(await host.open('puppet'), 'call ask {}')).ask).toBe('cancel decline');
+    expect(asked).toEqual(['And now?']);
+    expect(warnings.join()).toContain('may have 100000');
+  },
+);
+
 test.each(['1.x', '2.x'] as const)(
   'IOP-S8 what a server of %s asks in the midst of a call is a question of the run: in approvals, answered elsewhere, in the log',
   async (line) => {

@@ -45,6 +45,29 @@ describe('a question as a form of the protocol', () => {
   });
 });
 
+describe('ATK3-08 what nobody sees is written out', () => {
+  test.each([
+    ['a question with a form', { message: 'Pay\u00ad 5?', requestedSchema: { type: 'object', properties: {} } }],
+    ['a question without one', { message: 'Pay\u00ad 5?' }],
+    [
+      'an approval without a message',
+      {
+        message: undefined,
+        args: {},
+        approval: { title: 'Pay\u00ad 5?', requestedBy: { id: 'b' }, previewDigest: 'd', preview: [] },
+      },
+    ],
+  ])('in %s', (_what, more) => {
+    const { form } = formQuestion(asks(more), anna) as FormQuestion;
+    expect(form.message.split('\n')[0]).toBe('Pay\\u00ad 5?');
+  });
+
+  test('in the name of an agent that says nothing else', () => {
+    const { form } = formQuestion(asks({ message: undefined, agentPath: ['cl\u200berk'] }), anna) as FormQuestion;
+    expect(form.message).toBe('cl\\u200berk asks');
+  });
+});
+
 describe('one of several who must say yes', () => {
   const approval = {
     title: 'pay',
