@@ -107,6 +107,15 @@ describe('what a person sees before saying yes', () => {
     expect(previewText([table], {})).toEqual({ text: 'to | eur\n{"account":"evil"} | 7' });
   });
 
+  test.each<[string, DisplayContent[], Record<string, unknown>, string]>([
+    ['a text', [{ type: 'text', text: 'to anna\u2067bert' }], {}, 'to anna\\u2067bert'],
+    ['a path', [{ type: 'diff', path: 'a\u00ad.txt', newText: 'b' }], {}, 'a\\u00ad.txt\n+ b'],
+    ['a cell', [{ type: 'table', columns: ['to'], rows: [['x\ufeff']] }], {}, 'to\nx\\ufeff'],
+    ['arguments', [], { to: 'x\u{e0041}' }, '{\n  "to": "x\\u{e0041}"\n}'],
+  ])('ATK3-08 %s has what nobody sees written out', (_, preview, args, text) => {
+    expect(previewText(preview, args)).toEqual({ text });
+  });
+
   test('is no question where it cannot be shown whole', () => {
     const picture: DisplayContent = { type: 'media', mimeType: 'image/png' };
     expect(previewText([{ type: 'text', text: 'a' }, picture], {})).toEqual({
