@@ -153,12 +153,16 @@ export interface SessionProvider {
   releaseDead?(userId: string, sessionId: string): Promise<void>;
   /**
    * Sessions with open requests, over all users of the app unless `userId` or `sessionId` is given, those that have
-   * waited longest first: since when (epoch milliseconds), the ids of the calls, and the names of their tools.
+   * waited longest first: since when (epoch milliseconds), the ids of the calls, the names of their tools, and the number of
+   * the session's newest event. With that number a host knows that nothing has changed since it has read what a session
+   * asks; without it, it believes that for `approvalPollMs`.
    */
   open?(options?: {
     userId?: string;
     sessionId?: string;
-  }): Promise<{ userId: string; sessionId: string; calls?: string[]; tools?: string[]; since?: number }[]>;
+  }): Promise<
+    { userId: string; sessionId: string; calls?: string[]; tools?: string[]; since?: number; lastSeq?: number }[]
+  >;
 }
 
 export type SessionCreator = (descriptor: AgentDescriptor, context: HostContext) => Promise<ExecutorSession>;

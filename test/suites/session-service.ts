@@ -821,8 +821,8 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         await service.append(key, [answer('e2', 'c1'), call('e3', 'c4'), answer('e4', 'c4'), answer('e5', 'stray')]);
         const openedAt = expect.any(Number);
         expect(await service.openCalls({ app: 'shop' })).toEqual([
-          { key, callId: 'c2', name: 'pay', seq: 1, openedAt },
-          { key, callId: 'c3', name: 'pay', seq: 1, openedAt },
+          { key, callId: 'c2', name: 'pay', seq: 1, openedAt, lastSeq: 5 },
+          { key, callId: 'c3', name: 'pay', seq: 1, openedAt, lastSeq: 5 },
         ]);
         await service.append(other, [call('e1', 'c1')]);
         await service.append(bob, [call('e1', 'c9')]);

@@ -60,9 +60,9 @@ export function sessionProvider(service: SessionService, context: HostContext, t
       const calls = await service.openCalls({ app: scope.app, ...within });
       const seen = new Map<
         string,
-        { userId: string; sessionId: string; calls: string[]; tools: string[]; since: number }
+        { userId: string; sessionId: string; calls: string[]; tools: string[]; since: number; lastSeq?: number }
       >();
-      for (const { key, callId, name: tool, openedAt } of calls) {
+      for (const { key, callId, name: tool, openedAt, lastSeq } of calls) {
         const name = JSON.stringify(key);
         const known = seen.get(name);
         if (known) {
@@ -70,7 +70,8 @@ export function sessionProvider(service: SessionService, context: HostContext, t
           known.tools.push(tool);
         } else {
           const at = { userId: key.userId, sessionId: key.id, since: openedAt };
-          seen.set(name, { ...at, calls: [callId], tools: [tool] });
+          const stands = lastSeq === undefined ? {} : { lastSeq };
+          seen.set(name, { ...at, ...stands, calls: [callId], tools: [tool] });
         }
       }
       return [...seen.values()];

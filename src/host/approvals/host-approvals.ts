@@ -1,11 +1,4 @@
-import type {
-  GivenAnswer,
-  OpenRequest,
-  Principal,
-  ReportedRequest,
-  SessionPlace,
-  Settlement,
-} from '../../contracts/index.ts';
+import type { GivenAnswer, Principal, ReportedRequest, SessionPlace, Settlement } from '../../contracts/index.ts';
 import { CoxswainError, callIdOf, openRequestOf } from '../../contracts/index.ts';
 import type { AskedRequest } from '../../gate/index.ts';
 import { approversOf, notApprover, putAs, whyNotOpen } from '../../gate/index.ts';
@@ -16,34 +9,23 @@ import {
   checkOptions,
   checkPrincipal,
   checkRequestId,
-  number,
-  object,
+  nameOfPrincipal,
   StreamQueue,
   text,
 } from '../../session/index.ts';
-import type { DeniedSince, HostedSession } from '../hosted/index.ts';
-import { deniedQuestion, goOn, settleExpired } from '../hosted/index.ts';
-import { isApprovalQuestion } from '../questions/index.ts';
+import type { HostedSession } from '../hosted/index.ts';
+import { goOn } from '../hosted/index.ts';
 import type { Holder } from '../terms/index.ts';
 import { held } from '../terms/index.ts';
 import { ApprovalLookout } from './approval-lookout.ts';
-import { approvalCursor, byAge, isBefore, order, startOf, wasShown } from './approval-pages.ts';
 import type { Approvals } from './approvals.ts';
+import { KnownAnswers } from './known-answers.ts';
 import type { KnownQuestion } from './known-questions.ts';
-import { KnownQuestions } from './known-questions.ts';
-import { leftOut, lookInto, placesOf, wasDeleted, withoutSubagents } from './open-places.ts';
-import type {
-  ApprovalFilter,
-  ApprovalHost,
-  ApprovalPlace,
-  BorrowedSession,
-  OpenApproval,
-  WaitingSession,
-} from './open-sessions.ts';
+import { KnownQuestions, knownOf, mayKnow } from './known-questions.ts';
+import { placesOf, wasDeleted } from './open-places.ts';
+import { askedIn, checkFilter, matches, OpenQuestions } from './open-questions.ts';
+import type { ApprovalFilter, ApprovalHost, ApprovalPlace, BorrowedSession, OpenApproval } from './open-sessions.ts';
 import { outcomeOf } from './outcome.ts';
-
-/** Sessions that a list looks into at a time. */
-const AT_ONCE = 8;
 
 /** What it finds in the store's index, and what this process asks. */
 export class HostApprovals implements Approvals, Holder {
@@ -51,10 +33,14 @@ export class HostApprovals implements Approvals, Holder {
   readonly #watchers = new Set<(open: OpenApproval) => void>();
   readonly #changeWatchers = new Set<(question: KnownQuestion) => void>();
   readonly #known = new KnownQuestions();
+  readonly #open: OpenQuestions;
+  readonly #answers: KnownAnswers;
   readonly #lookout: ApprovalLookout;
 
   constructor(host: ApprovalHost, pollMs = 2000) {
     this.#host = host;
+    this.#open = new OpenQuestions(host, this.#known, pollMs);
+    this.#answers = new KnownAnswers(host, pollMs);
     this.#lookout = new ApprovalLookout(host, pollMs, {
       asked: (open) => this.#tell(open),
       over: (userId, callId) => this.changed(userId, callId),
@@ -65,55 +51,8 @@ export class HostApprovals implements Approvals, Holder {
     return { watchers: this.#watchers.size + this.#changeWatchers.size };
   }
 
-  async list(filter: ApprovalFilter = {}): Promise<OpenApproval[]> {
-    checkFilter(filter);
-    const { sessionId, userId, limit = Number.POSITIVE_INFINITY } = filter;
-    const after = startOf(filter.after);
-    const open = await this.#host.openSessions(userId === undefined ? {} : { userId });
-    const places = (await withoutSubagents(this.#host, open))
-      .filter((place) => (sessionId ?? place.sessionId) === place.sessionId && !(after && isBefore(place, after)))
-      .sort(byAge);
-    const found: OpenApproval[] = [];
-    while (places.length > 0 && found.length < limit) {
-      const some = places.splice(0, Math.min(AT_ONCE, limit - found.length));
-      const asked = await Promise.all(some.map((place) => this.#listedAt(place, sessionId)));
-      for (const [index, place] of some.entries()) {
-        for (const one of asked[index] ?? []) {
-          if (matches(one, filter) && !(after && wasShown(one, place, after))) found.push(one);
-        }
-      }
-    }
-    if (filter.limit === undefined) {
-      return found.sort((a, b) => a.request.requestedAt.localeCompare(b.request.requestedAt));
-    }
-    return found.slice(0, limit);
-  }
-
-  /** One that cannot be read hides no other; whoever asks for it alone is told. */
-  async #listedAt(place: WaitingSession, wanted: string | undefined): Promise<OpenApproval[] | undefined> {
-    if (wanted !== undefined) return this.#openAt(place);
-    try {
-      return await this.#openAt(place);
-    } catch (error) {
-      this.#host.warn(leftOut(place), error);
-      return undefined;
-    }
-  }
-
-  /** What is open in one session, oldest first. */
-  async #openAt(place: WaitingSession): Promise<OpenApproval[]> {
-    const { agent, userId } = place;
-    const asked = await lookInto(this.#host, place, async (session) => {
-      // One that nobody is asked about may be one that nobody has answered in time.
-      if ((await session.pending()).some(isUnasked)) await settleExpired(session);
-      return askedIn(session);
-    });
-    const open = (asked ?? [])
-      .filter(({ request: { kind, agentPath } }) => kind !== 'tool' && agentPath[0] === agent) // A session of another agent has another root.
-      .sort((a, b) => byTime(a.request, b.request))
-      .map((one) => ({ agent, userId, ...one, cursor: approvalCursor(place, one.request) }));
-    for (const one of open) this.#known.note(one);
-    return open;
+  list(filter: ApprovalFilter = {}): Promise<OpenApproval[]> {
+    return this.#open.list(filter);
   }
 
   async get(requestId: string, place: ApprovalPlace = {}): Promise<OpenApproval | undefined> {
@@ -126,7 +65,7 @@ export class HostApprovals implements Approvals, Holder {
     const found: OpenApproval[] = [];
     for await (const places of placesOf(this.#host, requestId, place)) {
       for (const one of places) {
-        found.push(...(await this.#openAt(one)).filter(({ request }) => request.requestId === requestId));
+        found.push(...(await this.#open.at(one)).filter(({ request }) => request.requestId === requestId));
       }
       if (found.length > 0) break;
     }
@@ -175,6 +114,8 @@ export class HostApprovals implements Approvals, Holder {
 
   /** A question about a call was answered, or the call is over. */
   changed(userId: string, callId: string): void {
+    this.#open.forget(userId);
+    this.#answers.forget(userId);
     if (this.#changeWatchers.size === 0) return;
     for (const question of this.#known.ofCall(userId, callId)) {
       for (const watcher of this.#changeWatchers) watcher(question);
@@ -190,8 +131,13 @@ export class HostApprovals implements Approvals, Holder {
     const { by, agent, userId, sessionId } = asking;
     checkPrincipal(by, 'by');
     const place = { agent, userId, sessionId };
-    const [open] = await this.find(requestId, place);
-    return outcomeOf(this.#host, { requestId, by, place, open, known: this.#known.find(userId, sessionId, requestId) });
+    const known = this.#known.find(userId, sessionId, requestId);
+    const isTheirs = userId === nameOfPrincipal(by) || (known !== undefined && mayKnow(known, by));
+    // Who may know of it is decided before its log is read, and as far as that can be before its session is opened.
+    const open = isTheirs ? (await this.find(requestId, place))[0] : await this.#open.of(requestId, place, by);
+    const mayAsk = isTheirs || (open !== undefined && mayKnow(knownOf(open), by));
+    if (!mayAsk && !(await this.#answers.has(place, requestId, nameOfPrincipal(by)))) return undefined;
+    return outcomeOf(this.#host, { requestId, by, place, open });
   }
 
   async decide(
@@ -256,6 +202,7 @@ export class HostApprovals implements Approvals, Holder {
   }
 
   announce(agent: string, userId: string, question: ReportedRequest): void {
+    this.#open.forget(userId);
     this.#lookout.knows(userId, question);
     this.#tell({ agent, userId, request: openRequestOf(question) });
   }
@@ -290,32 +237,7 @@ export class HostApprovals implements Approvals, Holder {
   }
 }
 
-/** Nobody is asked about it, or not by this host. */
-const isUnasked = (request: ReportedRequest) => request.kind === 'tool' && !isApprovalQuestion(request);
-
-/** What is open in a session, also what policy has put an end to since. */
-async function askedIn(session: HostedSession): Promise<{ request: OpenRequest; denied?: DeniedSince }[]> {
-  const open = await session.pending();
-  return Promise.all(
-    open.map(async (request) => (isUnasked(request) && (await deniedQuestion(session, request))) || { request }),
-  );
-}
-
-const byTime = (a: ReportedRequest, b: ReportedRequest) =>
-  a.requestedAt.localeCompare(b.requestedAt) || order(a.requestId, b.requestId);
-
 const placeShape: Shape<ApprovalPlace> = { agent: text, userId: text, sessionId: text };
-
-function checkFilter(filter: ApprovalFilter): void {
-  checkOptions<ApprovalFilter>(filter, 'approvals: filter', {
-    approver: object,
-    sessionId: text,
-    userId: text,
-    limit: number,
-    after: text,
-  });
-  if (filter.approver !== undefined) checkPrincipal(filter.approver, 'approvals: filter.approver');
-}
 
 /**
  * Of the sessions that ask a question of this id, the one in which it is this person's to decide on.
@@ -369,10 +291,4 @@ function matchesKnown(question: KnownQuestion, filter: ApprovalFilter): boolean 
   const { approver, sessionId = question.sessionId, userId = question.userId } = filter;
   if (question.userId !== userId || question.sessionId !== sessionId) return false;
   return !approver || whyNotOpen(question, approver) === undefined;
-}
-
-function matches(open: OpenApproval, filter: ApprovalFilter): boolean {
-  const { approver, sessionId, userId = open.userId } = filter;
-  if (open.userId !== userId || (sessionId !== undefined && open.request.sessionId !== sessionId)) return false;
-  return !approver || whyNotOpen(open, approver) === undefined;
 }

@@ -41,7 +41,12 @@ export async function lookPast<T>(
 export const leftOut = ({ userId, sessionId }: SessionPlace): string =>
   `session ${sessionId} of ${userId} cannot be looked into: what is open in it is left out`;
 
-/** Ids of the sessions of sub-agents that are open below one. */
+/** Ids of the sessions of sub-agents that are open below one; undefined: it cannot be read. */
+export async function calledBy(host: Pick<ApprovalHost, 'borrow' | 'warn'>, caller: SessionPlace) {
+  const looked = await lookPast(host, caller, sessionsBelow);
+  return looked && (looked.found ?? []);
+}
+
 async function sessionsBelow({ subagents }: HostedSession): Promise<string[]> {
   const ids: string[] = [];
   if (subagents) for await (const { id } of subagents.sessions()) ids.push(id);
@@ -56,23 +61,32 @@ export function wasDeleted(error: unknown): boolean {
  * Those that no session among them has called: what is open inside of a sub-agent is open in its caller's session. Where
  * that cannot be read, those that it may have called are left out with it.
  */
-export async function withoutSubagents<T extends SessionPlace>(host: Places, sessions: readonly T[]): Promise<T[]> {
-  const byName = byAgentName(sessions);
-  const below = new Set<string>();
+export function withoutSubagents<T extends SessionPlace>(host: Places, sessions: readonly T[]): Promise<T[]> {
+  return withoutCalled(sessions, sessions, (caller) => calledBy(host, caller));
+}
+
+/** The same, of some of those that are known; `below` gives the ids of the sessions that one has called, if it can be read. */
+export async function withoutCalled<T extends SessionPlace>(
+  sessions: readonly T[],
+  all: readonly T[],
+  below: (caller: T) => Promise<readonly string[] | undefined>,
+): Promise<T[]> {
+  const byName = byAgentName(all);
+  const called = new Set<string>();
   const asked = new Map<SessionPlace, boolean>();
   for (const one of sessions) {
     for (const caller of callersOf(one, byName)) {
       let isRead = asked.get(caller);
       if (isRead === undefined) {
-        const looked = await lookPast(host, caller, sessionsBelow);
-        isRead = looked !== undefined;
+        const ids = await below(caller);
+        isRead = ids !== undefined;
         asked.set(caller, isRead);
-        for (const id of looked?.found ?? []) below.add(nameOf(one.userId, id));
+        for (const id of ids ?? []) called.add(nameOf(one.userId, id));
       }
-      if (!isRead) below.add(nameOf(one.userId, one.sessionId));
+      if (!isRead) called.add(nameOf(one.userId, one.sessionId));
     }
   }
-  return sessions.filter(({ userId, sessionId }) => !below.has(nameOf(userId, sessionId)));
+  return sessions.filter(({ userId, sessionId }) => !called.has(nameOf(userId, sessionId)));
 }
 
 /**
@@ -138,7 +152,7 @@ export function callersOf<T extends SessionPlace>(
   return prefixesOf(sessionId).flatMap((id) => byName.get(nameOf(userId, id)) ?? []);
 }
 
-function prefixesOf(sessionId: string): string[] {
+export function prefixesOf(sessionId: string): string[] {
   const prefixes: string[] = [];
   for (let dot = sessionId.indexOf('.'); dot >= 0; dot = sessionId.indexOf('.', dot + 1)) {
     prefixes.push(sessionId.slice(0, dot));

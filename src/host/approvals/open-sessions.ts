@@ -39,6 +39,8 @@ export interface WaitingSession extends SessionPlace {
   tools?: string[];
   /** Epoch milliseconds: when the first of them came into the index. */
   since?: number;
+  /** seq of its newest event, where the provider knows it. */
+  lastSeq?: number;
 }
 
 /** A session for a moment: disposed of, it is closed unless somebody else holds it, too. */

@@ -214,8 +214,9 @@ export class InMemorySessionService implements SessionService {
 
   async openCalls(scope: { app: string; userId?: string; id?: string }): Promise<OpenCall[]> {
     const found: OpenCall[] = [];
-    for (const { key, open } of this.#within(scope)) {
-      for (const [callId, { name, seq, at }] of open) found.push({ key, callId, name, seq, openedAt: at });
+    for (const { key, open, events } of this.#within(scope)) {
+      const lastSeq = events.length;
+      for (const [callId, { name, seq, at }] of open) found.push({ key, callId, name, seq, openedAt: at, lastSeq });
     }
     return found
       .sort(

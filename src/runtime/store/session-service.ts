@@ -105,6 +105,8 @@ export interface OpenCall {
   seq: number;
   /** Epoch milliseconds: when it came into the index, which is in this order. */
   openedAt: number;
+  /** seq of the newest event of its session, where the store says so. */
+  lastSeq?: number;
 }
 
 /** A session whose newest turn has not ended. */

@@ -206,7 +206,9 @@ export class Reads {
       given.push(scope.id);
     }
     const rows = yield* all(
-      `SELECT user_id, session_id, call_id, name, seq, ${this.dialect.time('inserted_at')} AS opened_at FROM adk_open_calls WHERE ${conditions.join(' AND ')}
+      `SELECT user_id, session_id, call_id, name, seq, ${this.dialect.time('inserted_at')} AS opened_at,
+         (SELECT s.last_seq FROM adk_sessions s WHERE s.app_name = c.app_name AND s.user_id = c.user_id AND s.id = c.session_id) AS last_seq
+       FROM adk_open_calls c WHERE ${conditions.join(' AND ')}
        ORDER BY inserted_at, user_id, session_id, seq, ordinal`,
       given,
     );

@@ -178,6 +178,7 @@ export function toOpenCall(app: string, row: Row): OpenCall {
     name: textOfColumn(String(row.name)),
     seq: Number(row.seq),
     openedAt: timeOf(String(row.opened_at)),
+    lastSeq: Number(row.last_seq),
   };
 }
 

@@ -1,0 +1,122 @@
+import type { AgentEvent, SessionPlace } from '../../contracts/index.ts';
+import { isCoxswainError } from '../../contracts/index.ts';
+import type { HostedSession } from '../hosted/index.ts';
+import { lookInto } from './open-places.ts';
+import type { ApprovalHost } from './open-sessions.ts';
+
+/** Answers that are remembered, over all sessions. */
+const MAX_ANSWERS = 100_000;
+
+interface Answered {
+  userId: string;
+  /** `requestId` and who has answered it, as JSON. */
+  names: Set<string>;
+  /** Epoch milliseconds until which nobody looks whether there are more. */
+  until: number;
+  /** As what it is counted: a session without answers counts, too. */
+  weight: number;
+  /** The newest event that was read, and the cursor before it. */
+  last?: { id: string; cursor: string; before: string | undefined };
+}
+
+/**
+ * Who has answered what. People of whom nothing else is known may ask what came of a question if they have answered it, which
+ * the log alone says: for them a session is opened once in a while, one at a time, and each of its events is read once.
+ */
+export class KnownAnswers {
+  readonly #host: Pick<ApprovalHost, 'borrow'>;
+  readonly #everyMs: number;
+  /** Those that were asked for last come last. */
+  readonly #sessions = new Map<string, Answered>();
+  #size = 0;
+  #reading: Promise<unknown> = Promise.resolve();
+
+  /** @param everyMs between two looks at what others have answered in a session */
+  constructor(host: Pick<ApprovalHost, 'borrow'>, everyMs: number) {
+    this.#host = host;
+    this.#everyMs = everyMs;
+  }
+
+  /** @param who name of a principal */
+  async has(place: SessionPlace, requestId: string, who: string): Promise<boolean> {
+    const isKnown = () => this.#sessions.get(nameOf(place))?.names.has(answerName(requestId, who)) === true;
+    if (isKnown()) return true;
+    const look = async () => {
+      if (isKnown() || Date.now() < (this.#sessions.get(nameOf(place))?.until ?? 0)) return;
+      await lookInto(this.#host, place, (session) => this.#read(place, session));
+    };
+    const looking = this.#reading.then(look);
+    // Each waits for those before it, whatever came of them.
+    this.#reading = looking.catch(() => {});
+    await looking;
+    return isKnown();
+  }
+
+  /** Something was answered in this user's sessions. */
+  forget(userId: string): void {
+    for (const answered of this.#sessions.values()) if (answered.userId === userId) answered.until = 0;
+  }
+
+  async #read(place: SessionPlace, session: HostedSession): Promise<void> {
+    const before = this.#sessions.get(nameOf(place));
+    const answered = (before?.last && (await this.#readOn(session, before))) || (await this.#readAnew(place, session));
+    answered.until = Date.now() + this.#everyMs;
+    this.#keep(place, answered);
+  }
+
+  /** Undefined: what is known is of another log, or the log has no cursors. */
+  async #readOn(session: HostedSession, answered: Answered): Promise<Answered | undefined> {
+    const { last } = answered;
+    let isFirst = true;
+    try {
+      for await (const event of session.events(last?.before === undefined ? {} : { after: last.before })) {
+        if (isFirst && event.id !== last?.id) return undefined;
+        isFirst = false;
+        note(answered, event);
+      }
+    } catch (error) {
+      if (isCoxswainError(error) && error.code === 'E_BAD_INPUT') return undefined;
+      throw error;
+    }
+    return isFirst ? undefined : answered;
+  }
+
+  async #readAnew({ userId }: SessionPlace, session: HostedSession): Promise<Answered> {
+    const answered: Answered = { userId, names: new Set(), until: 0, weight: 0 };
+    for await (const event of session.history()) note(answered, event);
+    // What its sub-agents do has no place in its log.
+    if (session.subagents) delete answered.last;
+    return answered;
+  }
+
+  #keep(place: SessionPlace, answered: Answered): void {
+    const name = nameOf(place);
+    this.#drop(name);
+    this.#sessions.set(name, answered);
+    answered.weight = 10 + answered.names.size;
+    this.#size += answered.weight;
+    for (const oldest of this.#sessions.keys()) {
+      if (this.#size <= MAX_ANSWERS || oldest === name) break;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(name: string): void {
+    const dropped = this.#sessions.get(name);
+    if (!dropped) return;
+    this.#size -= dropped.weight;
+    this.#sessions.delete(name);
+  }
+}
+
+function note(answered: Answered, event: AgentEvent): void {
+  if (event.type === 'elicitation_response') {
+    const { requestId, by } = event as typeof event & { by?: string };
+    if (by !== undefined) answered.names.add(answerName(requestId, by));
+  }
+  if (event.cursor === undefined) return;
+  answered.last = { id: event.id, cursor: event.cursor, before: answered.last?.cursor };
+}
+
+const nameOf = ({ agent, userId, sessionId }: SessionPlace) => JSON.stringify([agent, userId, sessionId]);
+const answerName = (requestId: string, who: string) => JSON.stringify([requestId, who]);

@@ -1,0 +1,144 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { AgentSource, Principal } from '../../src/contracts/index.ts';
+import { createHost, fromAgent, InMemorySessionService } from '../../src/index.ts';
+import type { SessionService } from '../../src/runtime/index.ts';
+import { ScriptedModel } from '../../src/testing/index.ts';
+import { all, bot, notingTool, policyOf } from './kit.ts';
+
+const boss: Principal = { id: 'bert', roles: ['boss'] };
+const stranger: Principal = { id: 'eve', roles: ['clerk'] };
+
+/** A host over a store, which notes the sessions that it opens and the events that are read of their logs. */
+function shop(store: SessionService, answers: number, options: { approvalPollMs?: number } = {}) {
+  const work = { opened: 0, events: 0 };
+  const model = new ScriptedModel(Array.from({ length: answers }, () => ({ calls: [['pay', {}]] as const })));
+  const inner = fromAgent(bot(model));
+  const source: AgentSource = {
+    ...inner,
+    async open(...given) {
+      work.opened++;
+      const session = await inner.open(...given);
+      const events = session.events.bind(session);
+      return Object.assign(session, {
+        async *events(...asked: Parameters<typeof events>) {
+          for await (const event of events(...asked)) {
+            work.events++;
+            yield event;
+          }
+        },
+      });
+    },
+  };
+  const pay = notingTool('pay');
+  const host = createHost({
+    app: 'shop',
+    agents: [source],
+    store,
+    tools: [pay.tool],
+    policy: policyOf({ pay: { outcome: 'ask', approvers: { roles: ['boss'] } } }),
+    ...options,
+  });
+  return { host, work };
+}
+
+/** So many sessions that wait for the boss, and a host that has opened none of them. */
+async function waiting(sessions: number) {
+  const store = new InMemorySessionService();
+  const before = shop(store, sessions);
+  for (let n = 0; n < sessions; n++) {
+    const session = await before.host.open('bot', { sessionId: `s${n}`, create: true, userId: 'anna' });
+    await all(session.stream('pay'));
+  }
+  await before.host.close();
+  return { store, before, ...shop(store, 0) };
+}
+
+describe('ATK3-09 the open questions of others', () => {
+  test.each([
+    [stranger, 0],
+    [boss, 30],
+  ])('many lists at once read each waiting session once: those of %j find %i', async (approver, many) => {
+    const { host, work } = await waiting(30);
+    const lists = await Promise.all(Array.from({ length: 20 }, () => host.approvals.list({ approver })));
+    expect(lists.map(({ length }) => length)).toEqual(lists.map(() => many));
+    expect(work.opened).toBe(30);
+    await host.close();
+  });
+
+  test('somebody who may see none of them has no session opened again', async () => {
+    const { host, work } = await waiting(10);
+    await host.approvals.list({ approver: boss });
+    work.opened = 0;
+    for (let n = 0; n < 5; n++) expect(await host.approvals.list({ approver: stranger })).toEqual([]);
+    expect(await host.approvals.list({ approver: stranger, sessionId: 's1' })).toEqual([]);
+    expect(work.opened).toBe(0);
+    expect(await host.approvals.list({ approver: boss })).toHaveLength(10);
+    await host.close();
+  });
+
+  test('what another process asks since is seen: its session alone is opened again', async () => {
+    const { host, work, store } = await waiting(10);
+    const clerk = { id: 'carl', roles: ['clerk'] };
+    expect(await host.approvals.list({ approver: clerk })).toEqual([]);
+    work.opened = 0;
+    const other = shop(store, 1);
+    const [open] = await other.host.approvals.list({ sessionId: 's3' });
+    await other.host.approvals.decide(open?.request.requestId ?? '', { kind: 'deny' }, { by: boss });
+    await other.host.idle();
+    expect(await host.approvals.list({ approver: clerk })).toEqual([]);
+    expect(work.opened).toBe(1);
+    expect(await host.approvals.list({ approver: boss })).toHaveLength(10);
+    await other.host.close();
+    await host.close();
+  });
+
+  test('policy may say something else after half a minute', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const { host, work } = await waiting(3);
+    await host.approvals.list({ approver: stranger });
+    work.opened = 0;
+    vi.setSystemTime(Date.now() + 29_000);
+    await host.approvals.list({ approver: stranger });
+    expect(work.opened).toBe(0);
+    vi.setSystemTime(Date.now() + 2_000);
+    await host.approvals.list({ approver: stranger });
+    expect(work.opened).toBe(3);
+    vi.useRealTimers();
+    await host.close();
+  });
+});
+
+describe('ATK3-09 what came of a question', () => {
+  test('a stranger has the log read once in a while, however often and of whatever they ask', async () => {
+    const { host, work } = await waiting(1);
+    const place = { agent: 'bot', userId: 'anna', sessionId: 's0' };
+    const ask = (id: string) => host.approvals.outcome(id, { by: stranger, ...place });
+    const [open] = await host.approvals.list();
+    const { requestId } = open?.request ?? { requestId: '' };
+    expect(await ask(requestId)).toBeUndefined();
+    Object.assign(work, { opened: 0, events: 0 });
+    for (let n = 0; n < 20; n++) expect(await ask(n % 2 ? requestId : `x${n}#policy`)).toBeUndefined();
+    expect(work).toEqual({ opened: 0, events: 0 });
+    await host.close();
+  });
+
+  test('somebody who has answered it may ask, also of a host that has not seen that', async () => {
+    const { host, store, work } = await waiting(1);
+    const place = { agent: 'bot', userId: 'anna', sessionId: 's0' };
+    const other = shop(store, 1);
+    const [open] = await other.host.approvals.list();
+    const { requestId } = open?.request ?? { requestId: '' };
+    await other.host.approvals.decide(requestId, { kind: 'deny' }, { by: boss });
+    await other.host.idle();
+    await other.host.close();
+    expect(await host.approvals.outcome(requestId, { by: boss, ...place })).toMatchObject({
+      isOpen: false,
+      call: { answers: [{ by: 'bert' }], outcome: 'denied' },
+    });
+    expect(await host.approvals.outcome(requestId, { by: { id: 'anna' }, ...place })).toMatchObject({ isOpen: false });
+    work.opened = 0;
+    expect(await host.approvals.outcome(requestId, { by: stranger, ...place })).toBeUndefined();
+    expect(work.opened).toBe(0);
+    await host.close();
+  });
+});
