@@ -32,7 +32,6 @@ export interface Played {
   faults: string[];
 }
 
-const SESSION = 'order-1007';
 const MESSAGE = 'Please refund order 1007: the shoes do not fit.';
 const people = {
   // A supervisor too: it is the rule that refuses, not a role that is missing.
@@ -59,18 +58,24 @@ export async function play(options: PlayOptions): Promise<Played> {
 
 async function scenes(stage: Stage): Promise<Played> {
   const { url, ui } = await stage.start();
-  const asked = await connect(url, { token: people.ben.token });
-  const session = await asked.open('clerk', { sessionId: SESSION, create: true });
-  for await (const _ of session.stream(MESSAGE));
-  const [question] = await session.pending();
-  if (!question) throw new Error('the agent asks for nothing');
-
   const ben = await stage.open(ui, 'ben');
+  await ben.getByRole('link', { name: 'Sessions' }).click();
+  await ben.getByRole('button', { name: 'New session' }).click();
+  await ben.getByRole('textbox', { name: 'Message' }).fill(MESSAGE);
+  await ben.getByRole('button', { name: 'Begin' }).click();
+  await ben.getByText('waits for an answer').waitFor();
+  const session = ben.url();
+  await ben.getByRole('link', { name: 'Inbox' }).click();
   await ben.getByRole('link').filter({ hasText: 'refund' }).click();
   await ben.getByText('You asked for this yourself').waitFor();
   await stage.picture(ben, 'not-by-who-asked');
+  // The page has no button for it; the server refuses it as well.
+  const asked = await connect(url, { token: people.ben.token });
+  const [question] = await asked.approvals.list({ own: true });
+  if (!question) throw new Error('the agent asks for nothing');
+  const { requestId, approval } = question.request;
   const refusal = await asked.approvals
-    .decide(question.requestId, { kind: 'approve', previewDigest: question.approval?.previewDigest ?? '' })
+    .decide(requestId, { kind: 'approve', previewDigest: approval?.previewDigest ?? '' })
     .then(
       ({ status }): string => status,
       (error: unknown) => (isCoxswainError(error) ? error.code : String(error)),
@@ -93,13 +98,17 @@ async function scenes(stage: Stage): Promise<Played> {
   await anna.getByText('refunded 60.00 EUR of order 1007').waitFor();
   await stage.picture(anna, 'outcome');
 
-  await ben.getByRole('link', { name: 'Sessions' }).click();
-  await ben.getByRole('link', { name: SESSION }).click();
+  await ben.goto(session);
   const talk = ben.getByRole('region', { name: 'Conversation' });
   await talk.getByText('The refund is on its way.').waitFor();
   await talk.getByText('refund', { exact: true }).click();
   await stage.picture(ben, 'session');
-  return { refusal, refunds: stage.refunds(), audit: stage.audit(), faults: stage.faults };
+  return {
+    refusal,
+    refunds: stage.refunds(),
+    audit: stage.audit(session.split('/').at(-1) ?? ''),
+    faults: stage.faults,
+  };
 }
 
 interface Listening {
@@ -178,8 +187,8 @@ class Stage {
     return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   }
 
-  audit(): Played['audit'] {
-    const args = [...this.#options.cli, 'audit', 'verify', SESSION, '--user', 'ben', ...this.#store];
+  audit(session: string): Played['audit'] {
+    const args = [...this.#options.cli, 'audit', 'verify', session, '--user', 'ben', ...this.#store];
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: this.#folder, encoding: 'utf8' });
     return { code: status, output: `${stdout}${stderr}` };
   }

@@ -33,7 +33,7 @@ const people = new Map([
   [tokens.eve, { id: 'eve', roles: ['clerk'] }],
 ]);
 
-/** Calls the tool that the message names, as JSON: `["refund", {…}]`; any other message is repeated in pieces. */
+/** Calls the tool that the message names, as JSON: `["refund", {…}]`, so many times; any other message is answered in pieces. */
 export const scripted: Model = {
   name: 'scripted',
   async *generate({ contents }) {
@@ -41,13 +41,21 @@ export const scripted: Model = {
     const text = newest?.type === 'text' ? newest.text : '';
     const words =
       newest?.type !== 'function_response' ? 'I look it up.' : newest.isError ? 'Then I leave it.' : 'It is done.';
-    const [name, args] = text.startsWith('[') ? (JSON.parse(text) as [string, Record<string, unknown>]) : [];
-    const calls = name ? [{ type: 'function_call' as const, id: crypto.randomUUID(), name, args: args ?? {} }] : [];
+    const [name, args, count = 1] = text.startsWith('[')
+      ? (JSON.parse(text) as [string, Record<string, unknown>, number?])
+      : [];
+    const calls = Array.from({ length: name ? count : 0 }, () => ({
+      type: 'function_call' as const,
+      id: crypto.randomUUID(),
+      name: name ?? '',
+      args: args ?? {},
+    }));
     yield { partial: true, content: { role: 'model', parts: [{ type: 'text', text: words.slice(0, 6) }] } };
     yield {
       content: { role: 'model', parts: [{ type: 'text', text: words }, ...calls] },
       turnComplete: true,
       finishReason: name ? 'tool_calls' : 'stop',
+      usage: { inputTokens: 120, outputTokens: 12 },
     };
   },
 };
@@ -68,6 +76,7 @@ export async function shop(files: string, options: Partial<ServeOptions> = {}) {
       },
     });
   const number = { type: 'number' };
+  const gate = Promise.withResolvers<void>();
   const tools = [
     noting('refund', { order: number, eur: { type: 'number', minimum: 1 } }, ({ eur }: { eur: number }) => [
       { type: 'text', text: `Refund of ${eur} EUR to card 4242` },
@@ -79,6 +88,17 @@ export async function shop(files: string, options: Partial<ServeOptions> = {}) {
         { type: 'diff', path: args.path, oldText: 'a\nb\n', newText: args.text },
       ],
     ),
+    noting('quick', {}),
+    defineTool({
+      name: 'slow',
+      description: 'Runs until the gate is open.',
+      inputSchema: { type: 'object' },
+      execute: async (args: object) => {
+        await gate.promise;
+        runs.push({ name: 'slow', args });
+        return 'slow has run';
+      },
+    }),
     noting('anything', {}, ({ preview = [] }: { preview?: object[] }) => preview),
   ];
   const policy = rulePolicy([
@@ -90,6 +110,7 @@ export async function shop(files: string, options: Partial<ServeOptions> = {}) {
       approvers: { roles: ['supervisor'], notRequester: true },
     },
     { id: 'files', tool: 'write_file', outcome: 'ask', approvers: { roles: ['supervisor'], quorum: 2 } },
+    { id: 'free', tool: ['quick', 'slow'], outcome: 'allow' },
     { id: 'rest', tool: 'anything', outcome: 'ask', approvers: { roles: ['supervisor'] } },
   ]);
   const key = new Uint8Array(32).fill(3);
@@ -114,6 +135,11 @@ export async function shop(files: string, options: Partial<ServeOptions> = {}) {
       await store.close();
     };
   };
+  const say = async (userId: string, sessionId: string, text: string) => {
+    const session = await host.open('clerk', { userId, sessionId, create: true });
+    for await (const _ of session.stream(text));
+    await session[Symbol.asyncDispose]();
+  };
   let stop = await start();
   onTestFinished(async () => {
     await stop();
@@ -121,6 +147,7 @@ export async function shop(files: string, options: Partial<ServeOptions> = {}) {
   });
   return {
     runs,
+    gate: { open: () => gate.resolve() },
     page: `http://127.0.0.1:${port}/ui/`,
     restart: async () => {
       await stop();
@@ -134,6 +161,9 @@ export async function shop(files: string, options: Partial<ServeOptions> = {}) {
       await session[Symbol.asyncDispose]();
       return pending[0]?.requestId ?? '';
     },
+    /** A turn with so many calls that run at once. */
+    calls: (userId: string, sessionId: string, count: number) =>
+      say(userId, sessionId, JSON.stringify(['quick', {}, count])),
     /** A supervisor's yes to other arguments. */
     edit: async (id: string, requestId: string, args: Record<string, unknown>) => {
       const open = (await host.approvals.list()).find(({ request }) => request.requestId === requestId);
@@ -144,11 +174,7 @@ export async function shop(files: string, options: Partial<ServeOptions> = {}) {
         { by: { id, roles: ['supervisor'] } },
       );
     },
-    say: async (userId: string, sessionId: string, text: string) => {
-      const session = await host.open('clerk', { userId, sessionId, create: true });
-      for await (const _ of session.stream(text));
-      await session[Symbol.asyncDispose]();
-    },
+    say,
   };
 }
 

@@ -30,6 +30,7 @@ describe.skipIf(executablePath === undefined)(`sessions in Chromium${noBrowser}`
     await talk.getByText('over-50').first().waitFor();
     await talk.getByText('accept').waitFor();
     await talk.getByText('refund has run').waitFor();
+    await ben.getByRole('button', { name: 'Events', exact: true }).click();
     await ben.getByRole('button', { name: /tool_response/ }).click();
     await ben.getByRole('region', { name: 'The event as JSON' }).getByText('"tool_response"').waitFor();
     // Nobody else sees it.

@@ -1,6 +1,6 @@
 import type { ViewItem, ViewMessage, ViewToolCall } from 'coxswain/client';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { DisplayPart, TextLines } from '../parts/display.tsx';
 import { Json } from '../parts/json.tsx';
 import { argsLine } from '../parts/question-words.ts';
@@ -14,13 +14,37 @@ const STEP = 100;
 /** Characters of a message that are shown without being asked for more. */
 const MAX_TEXT = 20_000;
 
-export function Conversation({ watched }: { watched: WatchedSession }): JSX.Element {
-  watched.turn.value;
+export function Conversation({
+  watched,
+  userId,
+  onEvents,
+}: {
+  watched: WatchedSession;
+  userId: string;
+  /** Shows the events of a call. */
+  onEvents: (callId: string) => void;
+}): JSX.Element {
+  const turn = watched.turn.value;
   const [shown, setShown] = useState(STEP);
+  const box = useRef<HTMLElement>(null);
+  const isAtEnd = useRef(true);
+  // What comes is shown, unless somebody reads further up.
+  useLayoutEffect(() => {
+    if (isAtEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [turn]);
   const { items } = watched.view;
   const from = Math.max(0, items.length - shown);
   return (
-    <>
+    <section
+      ref={box}
+      class="talk"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by the keyboard.
+      tabIndex={0}
+      aria-label="What was said and done"
+      onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+        isAtEnd.current = scrollHeight - clientHeight - scrollTop < 40;
+      }}
+    >
       {items.length === 0 && watched.state.value === 'live' && <p class="empty">Nothing was said yet.</p>}
       {from > 0 && (
         <button type="button" class="quiet" onClick={() => setShown(shown + STEP)}>
@@ -30,25 +54,36 @@ export function Conversation({ watched }: { watched: WatchedSession }): JSX.Elem
       <ol class="items">
         {items.slice(from).map((item) => (
           <li key={item.type === 'message' ? item.message.id : item.call.id}>
-            <Item item={item} watched={watched} />
+            <Item item={item} watched={watched} userId={userId} onEvents={onEvents} />
           </li>
         ))}
       </ol>
-    </>
+      {watched.failure && (
+        <p class="notice bad">
+          <Visible text={`${watched.failure.code}: ${watched.failure.message}`} />
+        </p>
+      )}
+    </section>
   );
 }
 
-function Item({ item, watched }: { item: ViewItem; watched: WatchedSession }): JSX.Element {
-  if (item.type === 'message') return <Message message={item.message} />;
-  return <Call call={item.call} watched={watched} />;
+interface About {
+  watched: WatchedSession;
+  userId: string;
+  onEvents: (callId: string) => void;
 }
 
-function Message({ message }: { message: ViewMessage }): JSX.Element {
+function Item({ item, ...about }: { item: ViewItem } & About): JSX.Element {
+  if (item.type === 'message') return <Message message={item.message} userId={about.userId} />;
+  return <Call call={item.call} {...about} />;
+}
+
+function Message({ message, userId }: { message: ViewMessage; userId: string }): JSX.Element {
   const { role, agentId, content, streaming, interrupted } = message;
   return (
     <div class={`message ${role} ${streaming ? 'streaming' : ''}`}>
       <span class="author">
-        <Visible text={role === 'user' ? 'user' : (agentId ?? role)} />
+        <Visible text={role === 'user' ? userId : (agentId ?? role)} />
         {streaming && <span class="soft"> · streams, not stored yet</span>}
         {interrupted && <span class="soft"> · cut off</span>}
       </span>
@@ -100,7 +135,7 @@ const tones: Readonly<Record<ViewToolCall['status'], string>> = {
 };
 
 /** A call: closed one line, opened what it was asked with, why it might run, who said so, and its result. */
-function Call({ call, watched }: { call: ViewToolCall; watched: WatchedSession }): JSX.Element {
+function Call({ call, watched, onEvents }: { call: ViewToolCall } & About): JSX.Element {
   // With state of its own it is drawn again for other props only, and a call that goes on is the same object.
   watched.turn.value;
   const [isOpen, setOpen] = useState(false);
@@ -146,7 +181,7 @@ function Call({ call, watched }: { call: ViewToolCall; watched: WatchedSession }
               <ul class="plain">
                 {facts.decisions.map(({ outcome, by, ruleId, reason, at }, index) => (
                   <li key={index}>
-                    <b>{outcome}</b> by <Visible text={by} />
+                    <b>{outcome}</b> by <Visible text={by.replace(/^user:/, '')} />
                     {ruleId !== undefined && (
                       <>
                         {' '}
@@ -186,6 +221,9 @@ function Call({ call, watched }: { call: ViewToolCall; watched: WatchedSession }
               </ul>
             </>
           )}
+          <button type="button" class="quiet" onClick={() => onEvents(call.id)}>
+            Events of this call
+          </button>
           {status === 'requested' && (
             <p>
               <a href={linkTo('inbox')}>To the inbox, where it is answered</a>

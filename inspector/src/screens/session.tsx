@@ -1,15 +1,16 @@
-import type { AgentEvent } from 'coxswain/client';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Json } from '../parts/json.tsx';
-import { Lines } from '../parts/lines.tsx';
-import { short } from '../parts/short.ts';
 import { Visible } from '../parts/visible.tsx';
-import { exactly } from '../state/clock.ts';
 import { remote } from '../state/connection.ts';
 import { linkTo } from '../state/route.ts';
 import { WatchedSession } from '../state/sessions.ts';
+import { Compose } from './compose.tsx';
 import { Conversation } from './conversation.tsx';
+import { Events } from './events.tsx';
+import { TimelineView } from './timeline.tsx';
+
+const sides = { conversation: 'Conversation', timeline: 'Timeline', events: 'Events' } as const;
+type Side = keyof typeof sides;
 
 /** One session: on the left what its user saw, on the right why. */
 export function SessionScreen({
@@ -24,8 +25,10 @@ export function SessionScreen({
   const host = remote.value;
   const isOwn = host?.principal.id === userId;
   const [watched, setWatched] = useState<WatchedSession>();
-  const [event, setEvent] = useState<AgentEvent>();
-  const [side, setSide] = useState<'conversation' | 'events'>('conversation');
+  const [words, setWords] = useState('');
+  // A wide screen has the conversation beside one of the others.
+  const [side, setSide] = useState<Side>('conversation');
+  const why = side === 'events' ? 'events' : 'timeline';
   useEffect(() => {
     if (!host || !isOwn) return;
     const made = new WatchedSession(host, agent, sessionId);
@@ -45,23 +48,51 @@ export function SessionScreen({
   return (
     <div class={`session on-${side}`}>
       <Head watched={watched} sessionId={sessionId} userId={userId} />
-      <section class="tabs narrow-only" aria-label="What is shown">
-        <button type="button" aria-pressed={side === 'conversation'} onClick={() => setSide('conversation')}>
-          Conversation
-        </button>
-        <button type="button" aria-pressed={side === 'events'} onClick={() => setSide('events')}>
-          Events
-        </button>
-      </section>
+      <Tabs class="narrow-only" names={['conversation', 'timeline', 'events']} shown={side} onChoose={setSide} />
       <div class="halves">
         <section class="half conversation" aria-label="Conversation">
-          <Conversation watched={watched} />
+          <Conversation
+            watched={watched}
+            userId={userId}
+            onEvents={(callId) => {
+              setWords(callId);
+              setSide('events');
+            }}
+          />
+          <Compose watched={watched} />
         </section>
-        <section class="half events" aria-label="Events">
-          <Events watched={watched} selected={event} onSelect={setEvent} />
+        <section class="half why" aria-label={sides[why]}>
+          <Tabs class="wide-only" names={['timeline', 'events']} shown={why} onChoose={setSide} />
+          {why === 'events' ? (
+            <Events watched={watched} words={words} onWords={setWords} />
+          ) : (
+            <TimelineView watched={watched} />
+          )}
         </section>
       </div>
     </div>
+  );
+}
+
+function Tabs({
+  names,
+  shown,
+  onChoose,
+  class: kind,
+}: {
+  names: readonly Side[];
+  shown: Side;
+  onChoose: (side: Side) => void;
+  class: string;
+}): JSX.Element {
+  return (
+    <section class={`tabs ${kind}`} aria-label="What is shown">
+      {names.map((name) => (
+        <button key={name} type="button" aria-pressed={name === shown} onClick={() => onChoose(name)}>
+          {sides[name]}
+        </button>
+      ))}
+    </section>
   );
 }
 
@@ -84,7 +115,7 @@ function Head({
   userId: string;
 }): JSX.Element {
   watched.turn.value;
-  const status = statusOf(watched);
+  const status = watched.status();
   const [text, tone] = words[status] ?? [status, 'bad'];
   const { input, output, cached, usd, isPriced } = watched.usage;
   return (
@@ -112,91 +143,5 @@ function Head({
         </p>
       )}
     </header>
-  );
-}
-
-/** A log that waits says no end of its turn: what it waits for is a call that nobody has started. */
-function statusOf({ view }: WatchedSession): string {
-  if (view.status !== 'running') return view.status;
-  const calls = [...view.toolCalls.values()];
-  const isBusy = calls.some(({ status }) => status === 'started') || view.messages.some(({ streaming }) => streaming);
-  return !isBusy && calls.some(({ status }) => status === 'requested') ? 'input_required' : 'running';
-}
-
-/** What an event says in one line. */
-function lineOf(event: AgentEvent): string {
-  switch (event.type) {
-    case 'message':
-      return short(event.content.map((part) => ('text' in part ? String(part.text) : `[${part.type}]`)).join(' '), 160);
-    case 'tool_request':
-    case 'tool_response':
-      return event.name;
-    case 'tool_update':
-      return event.status ?? '';
-    case 'elicitation_request':
-      return short(event.message, 160);
-    case 'elicitation_response':
-      return `${event.action}${event.by === undefined ? '' : ` by ${event.by}`}`;
-    case 'stream_end':
-      return event.reason;
-    case 'error':
-      return `${event.code}: ${short(event.message, 120)}`;
-    case 'custom':
-      return event.kind;
-    default:
-      return '';
-  }
-}
-
-function Events({
-  watched,
-  selected,
-  onSelect,
-}: {
-  watched: WatchedSession;
-  selected: AgentEvent | undefined;
-  onSelect: (event: AgentEvent | undefined) => void;
-}): JSX.Element {
-  watched.turn.value;
-  const { events } = watched;
-  return (
-    <>
-      <h2>
-        Events <span class="count">{events.length.toLocaleString()}</span>
-      </h2>
-      <Lines
-        part="events"
-        label="Stored events"
-        count={events.length}
-        class="event-list"
-        line={(index) => {
-          const event = events[index];
-          if (!event) return null;
-          return (
-            <button
-              type="button"
-              class="event"
-              aria-pressed={selected?.id === event.id}
-              title={exactly(event.timestamp)}
-              onClick={() => onSelect(selected?.id === event.id ? undefined : event)}
-            >
-              <span class="seq">{event.seq}</span>
-              <span class="type">{event.type}</span>
-              <span class="line-text">
-                <Visible text={lineOf(event)} />
-              </span>
-            </button>
-          );
-        }}
-      />
-      {selected && (
-        <>
-          <h3>
-            {selected.type} <code class="soft">{selected.id}</code>
-          </h3>
-          <Json key={selected.id} value={selected} part="event" label="The event as JSON" />
-        </>
-      )}
-    </>
   );
 }

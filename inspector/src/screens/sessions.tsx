@@ -1,3 +1,4 @@
+import type { RemoteHost } from 'coxswain/client';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { short } from '../parts/short.ts';
@@ -7,7 +8,7 @@ import { link, remote } from '../state/connection.ts';
 import { isTyping, isTypingKey } from '../state/keys.ts';
 import { go, linkTo, route } from '../state/route.ts';
 import type { Summary } from '../state/sessions.ts';
-import { listSessions, stateOf } from '../state/sessions.ts';
+import { beginSession, listSessions, stateOf } from '../state/sessions.ts';
 import { SessionScreen } from './session.tsx';
 
 const REFRESH_MS = 5000;
@@ -84,6 +85,7 @@ function List(): JSX.Element {
           </select>
         </label>
       </div>
+      {host && <NewSession host={host} />}
       {fault !== undefined && (
         <p class="notice bad" role="alert">
           The sessions could not be read: <Visible text={fault} />
@@ -97,6 +99,72 @@ function List(): JSX.Element {
       )}
       {shown.length > 0 && <Table shown={shown} agent={agent} />}
     </section>
+  );
+}
+
+/** A message begins it. */
+function NewSession({ host }: { host: RemoteHost }): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const [agent, setAgent] = useState(host.agents[0]?.name ?? '');
+  const [text, setText] = useState('');
+  const [fault, setFault] = useState<string>();
+  const [isSending, setSending] = useState(false);
+  if (!isOpen) {
+    return (
+      <button type="button" class="start" onClick={() => setOpen(true)}>
+        New session…
+      </button>
+    );
+  }
+  const begin = async () => {
+    setSending(true);
+    setFault(undefined);
+    try {
+      go('sessions', agent, host.principal.id, await beginSession(host, agent, text));
+    } catch (error) {
+      setFault(error instanceof Error ? error.message : String(error));
+      setSending(false);
+    }
+  };
+  return (
+    <form
+      class="form start"
+      aria-label="New session"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() !== '') void begin();
+      }}
+    >
+      {host.agents.length > 1 && (
+        <label class="field">
+          <span>Agent</span>
+          <select value={agent} onChange={(event) => setAgent(event.currentTarget.value)}>
+            {host.agents.map(({ name }) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <label class="field">
+        <span>Message</span>
+        <textarea rows={2} dir="auto" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+      </label>
+      {fault !== undefined && (
+        <p class="notice bad" role="alert">
+          <Visible text={fault} />
+        </p>
+      )}
+      <div class="buttons">
+        <button type="button" class="quiet" onClick={() => setOpen(false)}>
+          No new session
+        </button>
+        <button type="submit" class="primary" disabled={isSending || text.trim() === '' || link.value !== 'ready'}>
+          Begin
+        </button>
+      </div>
+    </form>
   );
 }
 

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { AgentEvent, RemoteHost, RemoteSession, SessionView } from 'coxswain/client';
 import { createView, isCoxswainError } from 'coxswain/client';
+import { Timeline } from './timeline.ts';
 
 export type Summary = Awaited<ReturnType<ReturnType<RemoteHost['sessions']>['list']>>[number];
 
@@ -12,6 +13,20 @@ export const stateOf = ({ pending, unfinished }: Summary): 'waits' | 'runs' | 'r
 
 export function listSessions(host: RemoteHost): Promise<Summary[]> {
   return host.sessions().list({ limit: MAX });
+}
+
+/** The id of a new session whose first turn has begun; it is read to its end, whoever looks. */
+export async function beginSession(host: RemoteHost, agent: string, text: string): Promise<string> {
+  const session = await host.open(agent, {});
+  const stream = session.stream(text);
+  await stream.next();
+  void (async () => {
+    for await (const _ of stream);
+  })()
+    // What goes wrong in it is in its log, which the page shows.
+    .catch(() => {})
+    .then(() => session[Symbol.asyncDispose]());
+  return session.id;
 }
 
 /** What one call came to, by the log alone. */
@@ -26,6 +41,9 @@ export class WatchedSession {
   /** Stored ones. */
   readonly events: AgentEvent[] = [];
   readonly calls = new Map<string, CallFacts>();
+  readonly timeline = new Timeline();
+  /** What went wrong in the newest turn, as its log says. */
+  failure: { code: string; message: string } | undefined;
   /** Counts up with each change that is to be drawn. */
   readonly turn = signal(0);
   readonly state = signal<'reading' | 'live' | 'lost'>('reading');
@@ -34,6 +52,8 @@ export class WatchedSession {
   readonly #known = new Set<string>();
   #session: RemoteSession | undefined;
   #isLeft = false;
+  /** What was said here is being answered. */
+  #answering: Promise<void> = Promise.resolve();
   #frame: number | undefined;
 
   constructor(host: RemoteHost, agent: string, sessionId: string) {
@@ -43,7 +63,49 @@ export class WatchedSession {
   leave(): void {
     this.#isLeft = true;
     if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
-    void this.#session?.[Symbol.asyncDispose]();
+    // To leave a stream ends its turn: it is read to its end, whoever looks.
+    const session = this.#session;
+    if (session) void this.#answering.then(() => session[Symbol.asyncDispose]());
+  }
+
+  /** As the view says; a log that waits says no end of its turn: what it waits for is a call that nobody has started. */
+  status(): string {
+    const { view } = this;
+    if (view.status !== 'running') return view.status;
+    const calls = [...view.toolCalls.values()];
+    const isBusy = calls.some(({ status }) => status === 'started') || view.messages.some(({ streaming }) => streaming);
+    return !isBusy && calls.some(({ status }) => status === 'requested') ? 'input_required' : 'running';
+  }
+
+  /** Begins a turn. Rejects where the message is refused. */
+  async say(text: string): Promise<void> {
+    const session = await this.#controlled();
+    const stream = session.stream(text);
+    await stream.next();
+    this.#answering = (async () => {
+      for await (const _ of stream);
+    })().catch((error: unknown) => {
+      this.fault.value = isCoxswainError(error) ? error.message : String(error);
+    });
+  }
+
+  async steer(text: string): Promise<'current_turn' | 'next_turn'> {
+    const session = await this.#controlled();
+    return (await session.steer({ content: text })).disposition;
+  }
+
+  /** Ends the turn, also one that waits. */
+  async stop(): Promise<void> {
+    const session = await this.#controlled();
+    await session.abort({ reason: 'stopped by its user' });
+  }
+
+  /** Another client of the same person gives way. */
+  async #controlled(): Promise<RemoteSession> {
+    const session = this.#session;
+    if (!session) throw new Error('The session is not open yet.');
+    if (!session.controls) await session.takeControl();
+    return session;
   }
 
   async #follow(host: RemoteHost, agent: string, sessionId: string): Promise<void> {
@@ -95,6 +157,7 @@ export class WatchedSession {
     if (event.cursor !== undefined && !this.#known.has(event.id)) {
       this.#known.add(event.id);
       this.events.push(event);
+      this.timeline.take(event);
       this.#note(event);
     }
     this.#draw();
@@ -120,6 +183,11 @@ export class WatchedSession {
         ...(by === undefined ? {} : { by }),
         ...(reason === undefined ? {} : { reason }),
       });
+    } else if (event.type === 'error') {
+      const { code, message } = event;
+      this.failure = { code, message };
+    } else if (event.type === 'message' && event.role === 'user') {
+      this.failure = undefined;
     } else if (event.type === 'usage') {
       const {
         inputTokens = 0,

@@ -5,7 +5,7 @@ import type { Feed } from './feed.ts';
 
 type Page = (after: string | undefined, limit: number) => Promise<{ events: AgentEvent[]; more: boolean }>;
 
-const PAGE = 200;
+const PAGE = 1000;
 
 const NONE = { events: [], more: false };
 

@@ -1,0 +1,146 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { axeFaults } from './axe.ts';
+import { executablePath, noBrowser, shop, withBrowser } from './kit.ts';
+
+const conversation = (page: Page) => page.getByRole('region', { name: 'Conversation' });
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+describe.skipIf(executablePath === undefined)(`one session in Chromium${noBrowser}`, () => {
+  const { files, open } = withBrowser();
+
+  test('a session is begun, stopped where it waits, and gets another message, by keyboard too', async () => {
+    const { page: url, runs } = await shop(files);
+    const ben = await open(url, 'ben');
+    await ben.getByRole('link', { name: 'Sessions' }).click();
+    await ben.getByRole('button', { name: 'New session' }).click();
+    await ben.getByRole('textbox', { name: 'Message' }).fill('["refund", {"order": 9, "eur": 70}]');
+    await button(ben, 'Begin').click();
+    const talk = conversation(ben);
+    await talk.locator('summary').getByText('order 9 · eur 70').waitFor();
+    await ben.getByText('A new message cancels what waits.').waitFor();
+    await button(ben, 'Stop the turn').click();
+    await ben.getByText('The turn was ended.').waitFor();
+    await ben.getByText('✕ aborted').waitFor();
+    await ben.getByRole('textbox', { name: 'Message' }).fill('Hello again.');
+    await ben.keyboard.press('Control+Enter');
+    await talk.getByText('Hello again.').waitFor();
+    await ben.getByText('✓ completed').waitFor();
+    await expect.poll(() => ben.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('');
+    await ben.getByRole('textbox', { name: 'Message' }).fill('["quick", {}, 1001]');
+    await button(ben, 'Send').click();
+    await talk.getByText(/^E_ANSWER_LIMIT: /).waitFor();
+    expect(runs).toEqual([]);
+  });
+
+  test('a turn that runs is steered, and continues when its page is left', async () => {
+    const { page: url, gate, runs } = await shop(files);
+    const ben = await open(url, 'ben');
+    await ben.getByRole('link', { name: 'Sessions' }).click();
+    await ben.getByRole('button', { name: 'New session' }).click();
+    await ben.getByRole('textbox', { name: 'Message' }).fill('["slow", {}]');
+    await button(ben, 'Begin').click();
+    await ben.getByRole('textbox', { name: 'Words for the turn that runs' }).fill('Be quick.');
+    await button(ben, 'Steer').click();
+    await ben.getByText('The agent reads it at its next step.').waitFor();
+    const address = ben.url();
+    await ben.getByRole('link', { name: 'Inbox' }).click();
+    await ben.getByText('Nothing waits for you.').waitFor();
+    gate.open();
+    await ben.goto(address);
+    await ben.getByText('✓ completed').waitFor();
+    await conversation(ben).getByText('Be quick.').first().waitFor();
+    expect(runs).toEqual([{ name: 'slow', args: {} }]);
+  });
+
+  test('the timeline has each step, its time and its tokens, and for whom was waited', async () => {
+    const { page: url, ask } = await shop(files);
+    await ask('ben', 'order-7', 'refund', { order: 7, eur: 80 });
+    const ben = await open(url, 'ben');
+    await ben.goto(`${url}#/sessions/clerk/ben/order-7`);
+    const time = ben.getByRole('region', { name: 'Time of each turn' });
+    await time.getByText(/Turn 1/).waitFor();
+    await time.getByText(/not over · model .* · tools/).waitFor();
+    expect(await time.locator('.span-row').allTextContents()).toEqual([
+      expect.stringMatching(/^model scripted.*120 in · 12 out$/),
+      expect.stringMatching(/^waits refund.*…$/),
+    ]);
+    const anna = await open(url, 'anna');
+    await anna.getByRole('link').filter({ hasText: 'refund' }).first().click();
+    await anna.getByRole('button', { name: /^Approve/ }).click();
+    await time
+      .getByText(/Turn 1completed/)
+      .or(time.getByText(/completed · model .* · waited/))
+      .waitFor();
+    expect((await time.locator('.span-row').allTextContents()).map((row) => row.replace(/[\d.]+ m?s.*/, ''))).toEqual([
+      'model scripted',
+      'waits refund: anna',
+      'tool refund',
+      'model scripted',
+    ]);
+  });
+
+  test('events are found by type and by the call that they are about; a long log puts few lines on the page', async () => {
+    const { page: url, calls } = await shop(files);
+    await calls('ben', 'long', 900);
+    const ben = await open(url, 'ben');
+    await ben.goto(`${url}#/sessions/clerk/ben/long`);
+    await button(ben, 'Events').click();
+    await ben.getByText(/^\d,\d{3} events$/).waitFor();
+    const box = ben.getByRole('region', { name: 'Stored events' });
+    await box.press('End');
+    await box.getByText('stream_end').waitFor();
+    expect(await ben.locator('.line').count()).toBeLessThan(150);
+    expect(await conversation(ben).locator('li').count()).toBeLessThanOrEqual(100);
+    await ben.getByRole('searchbox', { name: /Search events/ }).fill('stream_end');
+    await ben.getByText(/^1 of \d,\d{3} events$/).waitFor();
+    const call = conversation(ben).locator('details').last();
+    await call.locator('summary').click();
+    await button(ben, 'Events of this call').click();
+    await ben.getByText(/^4 of \d,\d{3} events$/).waitFor();
+    await box.getByText('tool_response').click();
+    await ben.getByRole('region', { name: 'The event as JSON' }).getByText('"quick has run"').waitFor();
+  });
+
+  test('hostile words in messages, arguments and results are text', async () => {
+    const { page: url, ask, say } = await shop(files);
+    const markup = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script>';
+    await say('ben', 'hostile', `${markup}\u202E${'y'.repeat(1_000_000)}`);
+    await ask('ben', 'hostile', 'anything', {
+      [markup]: markup,
+      many: Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`member ${index}`, index])),
+    });
+    const ben = await open(url, 'ben');
+    await ben.goto(`${url}#/sessions/clerk/ben/hostile`);
+    const talk = conversation(ben);
+    await talk.getByText('U+202E').first().waitFor();
+    await talk.locator('summary').last().click();
+    await talk.getByText('"member 3"').first().waitFor();
+    await button(ben, 'Events').click();
+    await ben.getByRole('button', { name: /tool_request/ }).click();
+    await ben.getByRole('region', { name: 'The event as JSON' }).getByText('"anything"').waitFor();
+    expect(await ben.locator('main :is(script, iframe, object, img, a[href^="javascript"])').count()).toBe(0);
+    expect(await ben.locator('[onerror], [onload]').count()).toBe(0);
+    expect(await ben.title()).toBe('Coxswain');
+    expect(await ben.locator('.line').count()).toBeLessThan(400);
+  });
+
+  test.each([
+    ['light', 1280],
+    ['dark', 360],
+  ] as const)('axe finds nothing serious: %s, %i px; nothing is wider than the screen', async (colorScheme, width) => {
+    const { page: url, ask } = await shop(files);
+    await ask('ben', 'order-7', 'refund', { order: 7, eur: 80 });
+    const ben = await open(url, 'ben', { colorScheme, viewport: { width, height: 740 }, reducedMotion: 'reduce' });
+    await ben.goto(`${url}#/sessions`);
+    await ben.getByRole('button', { name: 'New session' }).click();
+    expect(await axeFaults(ben)).toEqual([]);
+    await ben.goto(`${url}#/sessions/clerk/ben/order-7`);
+    await conversation(ben).locator('summary').click();
+    for (const name of ['Timeline', 'Events']) {
+      await button(ben, name).click();
+      expect(await axeFaults(ben)).toEqual([]);
+      expect(await ben.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    }
+  });
+});
