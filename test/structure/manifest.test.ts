@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { versionFile, versionSource } from '../../scripts/package-version.ts';
-import { root } from './source.ts';
+import { importsOf, root, sourceFiles } from './source.ts';
 
 const read = (name: string): string => readFileSync(join(root, name), 'utf8');
 const manifest = JSON.parse(read('package.json')) as {
@@ -20,6 +20,7 @@ const manifest = JSON.parse(read('package.json')) as {
   dependencies: Record<string, string>;
   devDependencies: Record<string, string>;
   peerDependencies: Record<string, string>;
+  peerDependenciesMeta: Record<string, { optional: boolean }>;
 };
 
 interface Workflow {
@@ -73,6 +74,21 @@ describe('what is published', () => {
     const tried = Object.keys(ranges).map((name) => [name, lock.packages[`node_modules/${name}`]?.version]);
     const lowest = Object.entries(ranges).map(([name, range]) => [name, range.slice(1)]);
     expect(tried).toEqual(lowest);
+  });
+
+  test('names every package that its sources load, and asks nobody to install one that it can do without', () => {
+    const named = (specifier: string) => /^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
+    const loaded = sourceFiles().flatMap(({ code }) =>
+      importsOf(code)
+        .filter(({ specifier, how }) => how !== 'type' && !/^(\.|node:|coxswain\b)/.test(specifier))
+        .map(({ specifier }) => named(specifier)),
+    );
+    const known = { ...manifest.dependencies, ...manifest.peerDependencies };
+    // Two stand in the published files; the third is named in an error alone: programs give the module.
+    const others = ['@google/adk', 'ajv', 'zod-to-json-schema'];
+    expect([...new Set(loaded)].filter((name) => !(name in known)).sort()).toEqual(others);
+    const optional = Object.keys(manifest.peerDependenciesMeta);
+    expect(optional).toEqual(Object.keys(manifest.peerDependencies));
   });
 
   test('tells peers the version that it has: `npm run release:version` writes both', () => {
