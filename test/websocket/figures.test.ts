@@ -67,6 +67,48 @@ describe('SOAK-11 /readyz', () => {
   });
 });
 
+test('/health says in one answer whether the process lives, is ready, and drains', async () => {
+  const store = new Store();
+  const slow = slowTool('slow');
+  const { host } = hostOf(bot([{ calls: [['slow']] }, 'done']), { store, tools: [slow.tool], policy: policyOf({}) });
+  const server = await serving(host, { warn: () => {} });
+  const health = async () => {
+    const answer = await fetch(server.url.replace('ws', 'http').replace('/v1', '/health'));
+    return [answer.status, await answer.json()];
+  };
+  expect(await health()).toEqual([200, { live: true, ready: true, draining: false, status: 'ready' }]);
+  store.isAway = true;
+  const away = [503, { live: true, ready: false, draining: false, status: 'store_unavailable' }];
+  await expect.poll(health).toEqual(away);
+  expect(await metric(server, 'coxswain_store_ready')).toBe(0);
+  store.isAway = false;
+  await expect.poll(() => metric(server, 'coxswain_store_ready')).toBe(1);
+  const session = await (await client(server)).open('bot');
+  const running = all(session.stream('go'));
+  await slow.started;
+  const closed = server.close({ deadlineMs: 60_000 });
+  expect(await health()).toEqual([503, { live: true, ready: false, draining: true, status: 'draining' }]);
+  expect(await metric(server, 'coxswain_draining')).toBe(1);
+  slow.finish('ok');
+  await running;
+  await closed;
+});
+
+test('/metrics gives each figure its type, and what a program adds', async () => {
+  const { host } = hostOf(bot(['hi']));
+  const server = await serving(host, { figures: async () => ({ beds: 3, guests_total: 9 }) });
+  const text = await (await fetch(server.url.replace('ws', 'http').replace('/v1', '/metrics'))).text();
+  const lines = text.trim().split('\n');
+  const [types, values] = [true, false].map((isType) => lines.filter((line) => line.startsWith('#') === isType));
+  expect(types?.map((line) => line.split(' ')[2])).toEqual(values?.map((line) => line.split(' ')[0]));
+  expect(lines.slice(-4)).toEqual([
+    '# TYPE coxswain_beds gauge',
+    'coxswain_beds 3',
+    '# TYPE coxswain_guests_total counter',
+    'coxswain_guests_total 9',
+  ]);
+});
+
 test('SOAK-11 /metrics tells what is open, runs, waits and idles, and which turns were begun, failed and refused', async () => {
   const slow = slowTool('slow');
   const pay = notingTool('pay');

@@ -3,14 +3,14 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Principal } from '../../contracts/index.ts';
 import { messageOf } from '../../contracts/index.ts';
-import type { Work } from '../../host/index.ts';
 import type { McpListener } from '../../host/mcp/index.ts';
 import type { AgentServer, ServeOptions } from '../../host/websocket/index.ts';
 import { isLoopback, serve } from '../../host/websocket/index.ts';
 import type { Interrupts } from '../terminal/index.ts';
 import { clean, EXIT, Screen, usageError } from '../terminal/index.ts';
 import type { HostFlags, ModuleHost } from '../workspace/index.ts';
-import { closeQuietly, dataFolder, openModuleHost, openNodes } from '../workspace/index.ts';
+import { BusLag, closeQuietly, dataFolder, openModuleHost, openNodes } from '../workspace/index.ts';
+import { ServeFigures } from './serve-figures.ts';
 
 export interface ServeFlags extends HostFlags {
   port: number;
@@ -70,7 +70,8 @@ export async function serveCommand(
   const { signal } = interrupts.start();
   const log = (entry: object) => screen.line(clean(JSON.stringify({ time: new Date().toISOString(), ...entry })));
   let tokenFile: string | undefined;
-  let turns: Work | undefined;
+  const lag = nodes.bus && new BusLag(nodes.bus);
+  const figures = new ServeFigures(work.host, lag);
   try {
     const server = await serve(work.host, {
       port: flags.port,
@@ -81,7 +82,7 @@ export async function serveCommand(
       ...(flags.allowOrigin ? { allowedOrigins: flags.allowOrigin } : {}),
       ...(flags.allowHost ? { allowedHosts: flags.allowHost } : {}),
       ...(flags.http ? { http: true } : {}),
-      figures: () => figuresOf(turns),
+      figures: figures.read,
       ...(flags.ui ? { ui: { key: pageKey() } } : {}),
       log,
       warn: (message, error) => work.warn(message, error),
@@ -95,7 +96,8 @@ export async function serveCommand(
     );
     if (flags.ui) await tellPage(server, screen, flags.openOnce);
     if (flags.recover) log({ event: 'recovering', sessions: (await work.host.recover()).sessions.length });
-    turns = nodes.dispatcher && (await work.host.work({ concurrency: flags.turns }));
+    const turns = nodes.dispatcher && (await work.host.work({ concurrency: flags.turns }));
+    figures.turns = turns;
     if (turns) log({ event: 'working', turns: flags.turns });
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
@@ -118,16 +120,10 @@ export async function serveCommand(
   } finally {
     if (tokenFile !== undefined) rmSync(tokenFile, { force: true });
     interrupts.over();
+    lag?.stop();
     await closeQuietly(work);
     await nodes.close();
   }
-}
-
-/** Of turns that no client holds. */
-function figuresOf(turns: Work | undefined): Record<string, number> {
-  if (!turns) return {};
-  const { running, looks, orphans } = turns.figures;
-  return { background_turns_running: running, background_looks_total: looks, orphaned_turns_total: orphans };
 }
 
 /** MCP clients bring the same tokens. */

@@ -1,5 +1,7 @@
 /** What a command works on: flags, agent module, model, policy, store, host. */
+
 export { isMade, loadAgentModule, moduleContext } from './agent-module.ts';
+export { BusLag } from './bus-lag.ts';
 export { comeBackLine, commandLine, commandName, quote } from './command-line.ts';
 export { DATA_FOLDER, dataFolder } from './data-folder.ts';
 export type { HostFlags, LimitFlags, RunFlags, StoreFlags } from './flags.ts';

@@ -43,8 +43,8 @@ export interface ServeOptions {
   onDisconnect?: 'continue' | 'abort';
   /** Other paths of the same server, e.g. `/mcp`; checked for Origin and Host, not for credentials. */
   routes?: Readonly<Record<string, (request: IncomingMessage, response: ServerResponse) => void | Promise<void>>>;
-  /** More numbers for `/metrics`, by name. */
-  figures?: () => Readonly<Record<string, number>>;
+  /** More numbers for `/metrics`, by name, without `coxswain_`. */
+  figures?: () => Readonly<Record<string, number>> | Promise<Readonly<Record<string, number>>>;
   /** One entry per connection and refusal; never content, never credentials. */
   log?: (entry: { event: string; [field: string]: unknown }) => void;
   /** Gets what went wrong without consequence. Default: stderr. */

@@ -12,6 +12,16 @@ export function plainText(
   response.end(body);
 }
 
+/** What a server is and does, in the text form of Prometheus. Names that end with `_total` only grow. */
+export function metricsText(figures: Readonly<Record<string, number>>): string {
+  return Object.entries(figures)
+    .map(([name, value]) => {
+      const type = name.endsWith('_total') ? 'counter' : 'gauge';
+      return `# TYPE coxswain_${name} ${type}\ncoxswain_${name} ${value}\n`;
+    })
+    .join('');
+}
+
 /** An upgrade that is refused. */
 export function refuse(socket: Socket, status: number, reason: string): void {
   if (socket.destroyed) return;

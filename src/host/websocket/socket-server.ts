@@ -14,7 +14,7 @@ import type { Inspector } from '../inspector/index.ts';
 import type { AgentServer } from './agent-server.ts';
 import { answerNode } from './node-http.ts';
 import type { ServeOptions } from './options.ts';
-import { plainText, refuse } from './plain-answers.ts';
+import { metricsText, plainText, refuse } from './plain-answers.ts';
 import { Readiness } from './readiness.ts';
 import { keepAlive, transportOf } from './socket.ts';
 import type { Admittance } from './upgrade.ts';
@@ -166,8 +166,7 @@ export class SocketServer implements AgentServer {
 
   async #close(deadlineMs: number): Promise<void> {
     const isOwn = this.#options.server === undefined;
-    const listening = new Promise<void>((resolve) => (isOwn ? this.http.close(() => resolve()) : resolve()));
-    if (isOwn) this.http.closeIdleConnections();
+    // It listens until its runs are over: who asks for its health is answered, who wants in is sent elsewhere.
     this.#hub.retire();
     for (const connection of this.#connections) connection.notify('session/goAway', { deadlineMs });
     this.#front?.retire(deadlineMs);
@@ -179,6 +178,7 @@ export class SocketServer implements AgentServer {
     for (const connection of [...this.#connections]) connection.close(CLOSE_CODES.goingAway, 'the server goes away');
     this.#front?.close();
     await this.#hub.close();
+    const listening = new Promise<void>((resolve) => (isOwn ? this.http.close(() => resolve()) : resolve()));
     if (isOwn) this.http.closeAllConnections();
     else this.http.off('upgrade', this.#upgraded);
     const closed = Promise.all([listening, ...[...this.#sockets.clients].map(overOf)]);
@@ -278,6 +278,7 @@ export class SocketServer implements AgentServer {
       const isReady = await this.#readiness.isReady();
       return plainText(response, isReady ? 200 : 503, isReady ? 'ok\n' : 'the store does not answer\n');
     }
+    if (path === '/health') return this.#health(response);
     const why = this.#gate.stranger(request);
     if (why !== undefined) return plainText(response, 403, `${why}\n`);
     if (path === '/metrics') return plainText(response, 200, await this.#metrics());
@@ -312,11 +313,19 @@ export class SocketServer implements AgentServer {
       connections_uninitialised: this.#uninitialised,
       ...(await this.#hub.figures()),
       socket_buffered_bytes: buffered,
-      ...this.#options.figures?.(),
+      draining: this.#closing ? 1 : 0,
+      ...(await this.#readiness.figures()),
+      ...(await this.#options.figures?.()),
     };
-    return Object.entries(figures)
-      .map(([name, value]) => `coxswain_${name} ${value}\n`)
-      .join('');
+    return metricsText(figures);
+  }
+
+  /** All three in one: for whoever asks one path. */
+  async #health(response: ServerResponse): Promise<void> {
+    const isReady = !this.#closing && (await this.#readiness.isReady());
+    const status = this.#closing ? 'draining' : isReady ? 'ready' : 'store_unavailable';
+    response.writeHead(isReady ? 200 : 503, { 'content-type': 'application/json' });
+    response.end(`${JSON.stringify({ live: true, ready: isReady, draining: status === 'draining', status })}\n`);
   }
 }
 
