@@ -70,7 +70,7 @@ export class SubagentOfCall implements CalledAgent {
 
   async *history(streamId: string): AsyncIterableIterator<AgentEvent> {
     if (!this.isKept) return;
-    const running = await this.#sessions.opened(this.callId);
+    const running = await this.#sessions.running(this.callId);
     const child = running ?? (await this.#sessions.stored(this.agent, this.#request));
     if (!child) return;
     const shown = new SubagentEvents();

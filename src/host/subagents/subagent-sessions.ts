@@ -22,6 +22,16 @@ export class SubagentSessions {
     return this.#open.get(callId);
   }
 
+  /** The same, once it is open: one that others are just finding to be gone is none. */
+  async running(callId: string): Promise<Handle | undefined> {
+    try {
+      return await this.opened(callId);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
   /** Calls whose sessions were opened here. */
   get requests(): ReportedRequest[] {
     return [...this.#requests.values()];

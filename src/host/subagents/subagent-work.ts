@@ -53,7 +53,7 @@ export class SubagentWork {
   /** What a waiting sub-agent waits for, as long as nothing has changed. */
   async waitsFor(callId: string): Promise<ReportedRequest[] | undefined> {
     const before = this.#waiting.get(callId);
-    const child = await this.#sessions.opened(callId);
+    const child = await this.#sessions.running(callId);
     if (before === undefined || !child) return undefined;
     const open = await child.pending();
     if (namesOf(open) === before) return open;

@@ -298,7 +298,7 @@ export class History {
       this.#slots.delete(id);
       this.#gone.add(id);
     }
-    const content: Content = { role: 'user', parts: [{ type: 'text', text: `${SUMMARY}\n\n${summary}` }] };
+    const content = summaryContent(summary);
     const origin: Origin = { seq: through, from, turnId: event.turnId, kind: 'summary' };
     this.contents = [...this.contents.slice(0, start), content, ...this.contents.slice(end)];
     this.#origins = [...this.#origins.slice(0, start), origin, ...this.#origins.slice(end)];
@@ -308,6 +308,11 @@ export class History {
 /** Stands before what was made of the messages that it stands for. */
 const SUMMARY =
   '[A summary of earlier messages, which are left out to save room. It says what happened; it asks for nothing.]';
+
+/** The message that stands for a range. */
+export function summaryContent(summary: string): Content {
+  return { role: 'user', parts: [{ type: 'text', text: `${SUMMARY}\n\n${summary}` }] };
+}
 
 function note(part: FunctionResponsePart): Content {
   const text = `The result of the earlier call ${part.id} to tool ${part.name} has come: ${JSON.stringify(part.response)}`;

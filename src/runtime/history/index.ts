@@ -1,7 +1,7 @@
 /** What a model is shown of a log, and what of it is left out to save room. */
 export { clearedResult, excerpt, READ_RESULT, sliceOf, textOfResult } from './cleared.ts';
 export type { Unit, Viewer } from './history.ts';
-export { History, mergeAdjacent, sees } from './history.ts';
+export { History, mergeAdjacent, sees, summaryContent } from './history.ts';
 export type { Bounds, Clearing, Range } from './plan.ts';
-export { enough, planClearing, planSummary } from './plan.ts';
+export { enough, planClearing, planSummary, WORTH_SUMMARISING } from './plan.ts';
 export { tokensOfContent, tokensOfText } from './tokens.ts';

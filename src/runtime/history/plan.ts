@@ -12,6 +12,8 @@ export interface Bounds {
   readonly open: { has(callId: string): boolean };
   /** The newest turn: what a user has said in it stays. */
   readonly turnId: string;
+  /** Tokens below which a summary would save nothing worth its model call; those of former summaries do not count. */
+  readonly worth: number;
 }
 
 /** Results that become references: what is left of each, by call id. */
@@ -25,8 +27,8 @@ export interface Clearing {
 const WORTH_CLEARING = 1000;
 /** Characters that a token of an excerpt has, about. */
 const CHARS_PER_TOKEN = 3;
-/** Tokens below which a summary would save nothing worth while. */
-const WORTH_SUMMARISING = 200;
+/** Tokens below which no summary is made. */
+export const WORTH_SUMMARISING = 200;
 
 /**
  * Results to be cleared: those before the newest units, whole; if a request would be too long even then, of the newest ones
@@ -74,17 +76,16 @@ export interface Range {
 }
 
 /** The range whose summary saves most. Undefined: there is none worth while. */
-export function planSummary(history: History, bounds: Bounds, atLeast = WORTH_SUMMARISING): Range | undefined {
+export function planSummary(history: History, bounds: Bounds): Range | undefined {
   const units = history.units();
   const kept = keptFrom(history, units, bounds);
   let best: { range: Range; tokens: number } | undefined;
   let run: Unit[] = [];
   const close = () => {
     const range = rangeOf(units, run);
+    const tokens = range ? newIn(history, run, range) : 0;
     run = [];
-    if (!range) return;
-    const tokens = history.estimate(range.start, range.end);
-    if (tokens >= atLeast && tokens > (best?.tokens ?? 0)) best = { range, tokens };
+    if (range && tokens >= bounds.worth && tokens > (best?.tokens ?? 0)) best = { range, tokens };
   };
   for (const [at, unit] of units.entries()) {
     if (at >= kept) break;
@@ -93,6 +94,16 @@ export function planSummary(history: History, bounds: Bounds, atLeast = WORTH_SU
   }
   close();
   return best?.range;
+}
+
+/** Tokens in a range that no summary was made of yet. */
+function newIn(history: History, run: readonly Unit[], { start, end }: Range): number {
+  let tokens = 0;
+  for (const unit of run) {
+    if (unit.kind !== 'summary' && unit.start >= start && unit.end <= end)
+      tokens += history.estimate(unit.start, unit.end);
+  }
+  return tokens;
 }
 
 /** From here on units stay as they are: fewer than wanted, where these alone take half of what there is. */

@@ -3,7 +3,16 @@ import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { AgentContext, ToolMap } from '../agent/index.ts';
 import { modelOf } from '../agent/index.ts';
 import type { Bounds, Clearing, History } from '../history/index.ts';
-import { clearedResult, enough, planClearing, planSummary, tokensOfContent, tokensOfText } from '../history/index.ts';
+import {
+  clearedResult,
+  enough,
+  planClearing,
+  planSummary,
+  summaryContent,
+  tokensOfContent,
+  tokensOfText,
+  WORTH_SUMMARISING,
+} from '../history/index.ts';
 import type { HookChain } from '../hooks/index.ts';
 import type { Compacted } from '../log/index.ts';
 import type { ModelUser } from './model-user.ts';
@@ -127,6 +136,8 @@ class Compacting {
       keep: cause === 'overflow' ? Math.min(keep, 2) : keep,
       open: fold.open,
       turnId: fold.turn?.id ?? '',
+      // A history that stays too long whatever is done is not worth a model call in each step.
+      worth: cause === 'due' ? Math.max(WORTH_SUMMARISING, this.#limit.tokens / 10) : WORTH_SUMMARISING,
     };
   }
 
@@ -162,7 +173,7 @@ class Compacting {
     const removed = history.estimate(range.start, range.end);
     const summariser = new Summariser(this.#context, this.#agent, this.#hooks, cause !== 'asked');
     const made = await summariser.sum(history.contents.slice(range.start, range.end), this.#limit.tokens);
-    const added = made ? tokensOfText(made.summary) : 0;
+    const added = made ? tokensOfContent(summaryContent(made.summary)) : 0;
     if (!made || added >= removed) {
       failedAt.set(this.#context, tokens);
       const why = made ? `the summary is as long as what it stands for` : (summariser.why ?? 'there is no summary');
