@@ -133,6 +133,8 @@ class View implements SessionView {
   readonly #askedBy = new WeakMap<ViewToolCall, string>();
   /** What a call or question became, by seq: a rewind may open it again. */
   #settled: { seq: number; reopen: () => void }[] = [];
+  /** The highest seq that anything here came from; infinite where something came without one. */
+  #newest = 0;
 
   get messages(): readonly ViewMessage[] {
     return this.threads.get('')?.messages ?? [];
@@ -143,6 +145,8 @@ class View implements SessionView {
     if (fault !== undefined) throw badInput(`apply: ${fault}`);
     if (this.#isKnown(event)) return;
     if (event.type !== 'stream_end' && event.type !== 'initialize') this.status = 'running';
+    if (event.type !== 'custom' || event.kind !== 'rewound')
+      this.#newest = Math.max(this.#newest, event.seq ?? Number.POSITIVE_INFINITY);
     switch (event.type) {
       case 'message':
         this.#message(event);
@@ -276,6 +280,10 @@ class View implements SessionView {
 
   /** What came after `through` no longer counts. */
   #rewind(through: number): void {
+    this.status = 'idle';
+    // A history that is read leaves out what was cut: there is nothing to look through.
+    if (this.#newest <= through) return;
+    this.#newest = through;
     for (const { seq, reopen } of this.#settled) if (seq > through) reopen();
     this.#settled = this.#settled.filter(({ seq }) => seq <= through);
     const stays = (item: object) => (this.#places.get(item) ?? Number.POSITIVE_INFINITY) <= through;
@@ -293,7 +301,6 @@ class View implements SessionView {
       const place = seq ?? this.#places.get(this.toolCalls.get(callId ?? '') ?? {});
       if (place === undefined || place > through) this.approvals.delete(id);
     }
-    this.status = 'idle';
   }
 
   #message(event: MessageOf): void {

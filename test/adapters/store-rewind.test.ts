@@ -50,8 +50,8 @@ describe.each(Object.keys(stores))('rewind of a session that agents ran in, on %
   function restarted(): SessionService {
     if (name !== 'memory') return openSqlite(join(folder, 'sessions.db'));
     const again = Object.create(store) as SessionService;
-    for (const method of ['create', 'get', 'list', 'append', 'acquire', 'openCalls'] as const) {
-      Object.assign(again, { [method]: store[method].bind(store) });
+    for (const method of ['create', 'get', 'list', 'append', 'acquire', 'openCalls', 'holder'] as const) {
+      Object.assign(again, { [method]: store[method]?.bind(store) });
     }
     return again;
   }
@@ -169,6 +169,46 @@ describe.each(Object.keys(stores))('rewind of a session that agents ran in, on %
       expect(runs).toHaveLength(1);
       expect(await store.openCalls({ app: 'shop' })).toEqual([]);
       await host.close();
+    },
+  );
+
+  test.each(['behind the first rewind', 'before it'])(
+    'ATK2-12 that a call ran in what is taken back is known after a second rewind to %s, here and after a restart',
+    async (where) => {
+      const pay = notingTool('pay');
+      const { host } = hosted(['hello', { calls: [['pay', { eur: 5 }]] }, 'meanwhile', 'paid it', 'more', 'other'], {
+        tools: [pay.tool],
+        policy: policyOf({ pay: 'ask' }),
+      });
+      const session = await host.open('bot');
+      const key = keyOf(session.id);
+      for (const text of ['hi', 'pay']) await say(session, text);
+      if (where === 'before it') await say(session, 'something else', { whilePending: 'proceed' });
+      const last = async () => (await startsOf(key)).at(-1) ?? 0;
+      const before = await last();
+      await say(session, 'yet another', { whilePending: 'proceed' });
+      const first = await last();
+      const [open] = await host.approvals.list();
+      await session.respond(open?.request.requestId ?? '', { kind: 'approve', by: { id: 'bob' } });
+      await whole(session).resume();
+      expect(pay.runs).toHaveLength(1);
+      await rewind(store, key, first);
+      if (where === 'before it') {
+        // It takes the first rewind back, too.
+        await rewind(store, key, before);
+      } else {
+        await say(session, 'one more', { whilePending: 'proceed' });
+        await rewind(store, key, await last());
+      }
+      await host.close();
+      for (const service of [store, restarted()]) {
+        const again = hosted([], { store: service, tools: [pay.tool], policy: policyOf({ pay: 'ask' }) });
+        const reopened = await again.host.open('bot', { sessionId: session.id });
+        await whole(reopened).resume();
+        expect(await reopened.pending()).toMatchObject([{ kind: 'rerun_unknown', name: 'pay' }]);
+        expect(pay.runs).toHaveLength(1);
+        await again.host.close();
+      }
     },
   );
 

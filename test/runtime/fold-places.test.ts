@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { EventInit } from '../../src/runtime/index.ts';
-import { DONE } from '../../src/runtime/index.ts';
+import type { EventInit, StoredEvent } from '../../src/runtime/index.ts';
+import { createEvent, DONE } from '../../src/runtime/index.ts';
 import { Folding } from './folding.ts';
 
 describe('a step of an agent', () => {
@@ -189,6 +189,19 @@ describe('what a turn uses', () => {
   });
 });
 
+function rewound(
+  f: Folding,
+  initial: Record<string, unknown>,
+  kept: readonly StoredEvent[],
+  cut: readonly StoredEvent[],
+) {
+  const through = kept.at(-1)?.seq ?? 0;
+  const seq = (cut.at(-1)?.seq ?? through) + 1;
+  const marker = { ...createEvent({ author: 'user', actions: { rewound: { through } } }), seq };
+  f.fold.cut(cut);
+  f.fold.rewind(initial, [...kept, marker], new Map([[seq, cut]]));
+}
+
 describe('a rewind', () => {
   test('goes back to what stood, and keeps settings, shared state and what was spent', () => {
     const f = new Folding({ a: 1 }, { 'app:x': 1 });
@@ -202,7 +215,7 @@ describe('a rewind', () => {
     f.respond('c1');
     f.act({ turn: { start: 'eve' } }, { turnId: 'u' });
     const cut = f.events.slice(kept.length);
-    f.fold.rewind({ a: 1 }, kept, cut);
+    rewound(f, { a: 1 }, kept, cut);
     expect(f.fold.state).toEqual({ a: 2 });
     expect(f.fold.shared).toEqual({ 'app:x': 3 });
     expect(f.fold.config).toEqual({ title: 't' });
@@ -222,7 +235,7 @@ describe('a rewind', () => {
     f.act({ end: { reason: 'completed' }, started: ['gone'] });
     f.respond('c1');
     expect(f.fold.hasLateResult).toBe(true);
-    f.fold.rewind({}, [], [...f.events]);
+    rewound(f, {}, [], [...f.events]);
     const { turn, occupant, hasLateResult, calls, open, activations, ends, terms } = f.fold;
     expect([turn, occupant, hasLateResult]).toEqual([undefined, undefined, false]);
     expect([calls.size, open.size, activations.size, ends.size, terms.size]).toEqual([0, 0, 0, 0, 0]);
@@ -231,7 +244,7 @@ describe('a rewind', () => {
   test('has no time run on from the stream that is cut', () => {
     const f = new Folding();
     f.act({}, { timestamp: 10 });
-    f.fold.rewind({}, f.events.slice(0, 1), f.events.slice(1));
+    rewound(f, {}, f.events.slice(0, 1), f.events.slice(1));
     expect(f.fold.turn?.activeMs).toBe(0);
   });
 });

@@ -31,7 +31,6 @@ export abstract class LiveLog {
   readonly service: SessionService;
   readonly createdAt: number;
   readonly initialState: Readonly<Record<string, unknown>>;
-  readonly fold: Fold;
   /** Executors that wait in memory, by path. */
   readonly held = new LazyMap<string, Held>();
   readonly #log: SessionLog;
@@ -48,18 +47,22 @@ export abstract class LiveLog {
     this.initialState = record.initialState;
     this.key = record.key;
     this.#log = new SessionLog(record, service.chained !== false, everyOf(service), checkpoint);
-    this.fold = this.#log.fold;
     this.#histories = new ViewerHistories(this.#log);
     if (!checkpoint) this.takeIn(record);
     // Deltas of other sessions are in the record, not in this log.
     this.fold.shared = sharedPart(record.state);
   }
 
+  /** What the events that count come to: the same object always. */
+  get fold(): Fold {
+    return this.#log.fold;
+  }
+
   /**
    * A log that is shorter than what was read of it is another one: deleted and made again. `at` is where it stood when
    * the record was asked for: what was written here meanwhile is not in it.
    */
-  protected isOf(record: SessionRecord, at = this.fold.at): boolean {
+  protected isOf(record: SessionRecord, at = this.at): boolean {
     return at <= record.lastSeq && this.createdAt === record.createdAt;
   }
 
@@ -71,6 +74,13 @@ export abstract class LiveLog {
 
   protected takeIn(record: SessionRecord): void {
     for (const event of record.events) this.apply(event);
+    // Amid the pages of a log nobody has it.
+    if (this.at >= record.lastSeq) this.settle();
+  }
+
+  /** Whoever has the fold finds it as it is. */
+  protected settle(): void {
+    this.#log.settle();
   }
 
   /** As `takeIn`; what is not read here is read before, where one of these goes back to it. */
@@ -87,7 +97,7 @@ export abstract class LiveLog {
 
   /** Of events with many calls: what is left of taking them in is short. */
   async prepare(events: readonly StoredEvent[]): Promise<void> {
-    for (const event of events) if (sizeOf(event) > MANY) await this.fold.prepare(event);
+    for (const event of events) if (sizeOf(event) > MANY) await this.#log.prepare(event);
   }
 
   protected needsOlder(events: readonly StoredEvent[]): boolean {
@@ -150,7 +160,7 @@ export abstract class LiveLog {
 
   /** seq of the newest event that is known here. */
   get at(): number {
-    return this.fold.at;
+    return this.#log.at;
   }
 
   /** Called for each stored event, in order, as soon as it is part of the fold. */
@@ -191,7 +201,7 @@ export abstract class LiveLog {
   }
 
   protected apply(event: StoredEvent): void {
-    if (event.seq <= this.fold.at) return;
+    if (event.seq <= this.#log.at) return;
     const { rewound, turn } = event.actions;
     if (turn) this.#forgetTurn();
     this.#log.take(event);
@@ -199,6 +209,8 @@ export abstract class LiveLog {
       this.#histories.clear();
       this.releaseHeld('the session was rewound');
     }
+    if (this.#listeners.length === 0) return;
+    this.settle();
     for (const listener of this.#listeners) listener(event);
   }
 

@@ -220,7 +220,7 @@ export class LiveSession extends LiveLog {
   }
 
   #readOn(): Promise<SessionRecord | undefined> {
-    const { at } = this.fold;
+    const { at } = this;
     return readInPages(this.service, this.key, at, (page) => {
       // What is known here is of the one that was deleted: nothing of it may befall the new one.
       if (!this.isOf(page, at)) throw storeRefusal.replaced(this.key);
@@ -245,9 +245,10 @@ export class LiveSession extends LiveLog {
   #absorbNow(stored: readonly StoredEvent[]): Promise<unknown> | undefined {
     const first = stored[0];
     // Somebody else has written in between: the gap is folded first, and these with it.
-    if (first && first.seq > this.fold.at + 1) return this.#readOn();
+    if (first && first.seq > this.at + 1) return this.#readOn();
     if (this.needsOlder(stored)) return this.#readOn();
     for (const event of stored) this.apply(event);
+    this.settle();
     return undefined;
   }
 }

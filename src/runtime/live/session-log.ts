@@ -7,12 +7,20 @@ import type { Checkpoint } from './checkpoint.ts';
 
 /** The events of a session that count, from its beginning or from a checkpoint on, and what all of them come to. */
 export class SessionLog {
-  readonly fold: Fold;
+  readonly #fold: Fold;
   readonly #initialState: Readonly<Record<string, unknown>>;
   readonly #chain: Chain | undefined;
   readonly #every: number;
   readonly #steers = new LazyMap<string, StoredEvent>();
   #events: StoredEvent[] = [];
+  /** seq of the newest event that was taken in. */
+  #at: number;
+  /** A rewind has cut what the fold was made of: it is made anew when it is looked at, however many rewinds come before. */
+  #isStale = false;
+  /** Events that were taken in since the fold was made anew. */
+  #taken = 0;
+  /** Events that started calls and are cut, by the seq of the rewind that counts and has cut them. */
+  readonly #lost = new LazyMap<number, StoredEvent[]>();
   #checkpoint: Checkpoint | undefined;
   /** seq of the newest checkpoint that is known here. */
   #marked: number;
@@ -24,11 +32,35 @@ export class SessionLog {
    */
   constructor(record: SessionRecord, isChained: boolean, every: number, checkpoint?: Checkpoint) {
     this.#initialState = record.initialState;
-    this.fold = new Fold(record.initialState, sharedPart(record.state), checkpoint?.fold);
+    this.#fold = new Fold(record.initialState, sharedPart(record.state), checkpoint?.fold);
+    this.#at = this.#fold.at;
     this.#chain = isChained ? new Chain(checkpoint?.chain) : undefined;
     this.#every = every;
     this.#checkpoint = checkpoint;
     this.#marked = this.from;
+  }
+
+  /** What the events that count come to. */
+  get fold(): Fold {
+    this.settle();
+    return this.#fold;
+  }
+
+  get at(): number {
+    return this.#at;
+  }
+
+  /** Makes the fold anew where a rewind has cut what it was made of. */
+  settle(): void {
+    if (!this.#isStale) return;
+    this.#isStale = false;
+    this.#taken = 0;
+    this.#fold.rewind(this.#initialState, this.#events, this.#lost, this.#checkpoint?.fold);
+  }
+
+  /** Makes the calls of a large event before it is taken in. */
+  prepare(event: StoredEvent): Promise<void> {
+    return this.#fold.prepare(event);
   }
 
   /** In order: what a rewind has cut is not among them, and those up to `from` are not read. */
@@ -51,10 +83,15 @@ export class SessionLog {
     const { rewound, turn } = event.actions;
     if (turn) this.#mark();
     this.#chain?.see(event);
-    if (rewound) this.#rewind(rewound.through);
+    if (rewound) this.#rewind(event.seq, rewound.through);
     this.#events.push(event);
     if (event.actions.steer) this.#steers.set(event.id, event);
-    this.fold.apply(event);
+    if (this.#isStale) this.#fold.outlast(event);
+    else this.#fold.apply(event);
+    this.#at = event.seq;
+    this.#taken++;
+    // Where it costs no more than the events since then did, it is not left for later: the whole log is not folded at once.
+    if (!rewound && this.#taken >= this.#events.length) this.settle();
   }
 
   /** Words that were stored beside a turn. */
@@ -77,13 +114,14 @@ export class SessionLog {
     const last = this.#events[seq - from - 1];
     if (seq <= from || last?.seq === seq) return this.#events.slice(Math.max(0, seq - from));
     // A rewind has left a gap: places and seqs differ.
-    return this.#events.filter((event) => event.seq > seq);
+    return this.#events.slice(this.#placeAfter(seq));
   }
 
   /** Puts what comes before the checkpoint in its place. */
   precede(older: SessionLog): void {
     this.#events = older.#events.concat(this.#events);
     for (const [id, event] of older.#steers) this.#steers.set(id, event);
+    for (const [seq, starts] of older.#lost) this.#lost.set(seq, starts);
     this.fold.precede(older.fold);
     this.#checkpoint = undefined;
   }
@@ -97,7 +135,9 @@ export class SessionLog {
 
   /** A turn is about to begin. */
   #mark(): void {
-    const { at } = this.fold;
+    // One that comes amid rewinds is a hint that the next turn gives as well.
+    if (this.#isStale) return;
+    const at = this.#at;
     const last = this.#events.at(-1);
     if (at - this.#marked < this.#every || last?.seq !== at) return;
     const fold = this.fold.betweenTurns();
@@ -106,10 +146,33 @@ export class SessionLog {
     this.#marked = at;
   }
 
-  #rewind(through: number): void {
-    const from = this.#events.findIndex(({ seq }) => seq > through);
-    const cut = from < 0 ? [] : this.#events.splice(from);
-    this.fold.rewind(this.#initialState, this.#events, cut, this.#checkpoint?.fold);
-    for (const { id } of cut) this.#steers.delete(id);
+  #rewind(seq: number, through: number): void {
+    const cut = this.#events.splice(this.#placeAfter(through));
+    let starts: StoredEvent[] = [];
+    for (const event of cut) {
+      this.#steers.delete(event.id);
+      if (event.actions.started) starts.push(event);
+      const lost = this.#lost.get(event.seq);
+      if (!lost) continue;
+      // A rewind that is cut itself: what it has cut has started all the same. The longer list stays as it is.
+      this.#lost.delete(event.seq);
+      const [longer, shorter] = lost.length > starts.length ? [lost, starts] : [starts, lost];
+      for (const start of shorter) longer.push(start);
+      starts = longer;
+    }
+    if (starts.length > 0) this.#lost.set(seq, starts);
+    this.#fold.cut(cut);
+    this.#isStale = true;
+  }
+
+  /** How many of the events have this seq or a lower one. */
+  #placeAfter(seq: number): number {
+    let [low, high] = [0, this.#events.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#events[middle]?.seq ?? 0) > seq) high = middle;
+      else low = middle + 1;
+    }
+    return low;
   }
 }

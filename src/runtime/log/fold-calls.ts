@@ -131,10 +131,17 @@ export class FoldedCalls {
     this.known.delete(id);
   }
 
-  /** A rewind has cut these events: a call that is open again and was started in one of them has an unknown outcome. */
-  cut(events: readonly StoredEvent[]): void {
-    for (const { id, actions } of events) {
-      this.cutIds.add(id);
+  /** Counts what an event has of calls, decisions and answers. It is not applied. */
+  count({ actions, content }: StoredEvent): void {
+    const { decisions, answers, steer, hook } = actions;
+    this.answers += entriesOf(decisions).length + entriesOf(answers).length;
+    if (steer || hook === 'after' || content?.role !== 'model') return;
+    for (const { type } of content.parts) if (type === 'function_call') this.total++;
+  }
+
+  /** Of events that a rewind has cut: a call that is open again and was started in one of them has an unknown outcome. */
+  restart(events: readonly StoredEvent[]): void {
+    for (const { actions } of events.toSorted((a, b) => a.seq - b.seq)) {
       for (const started of actions.started ?? []) {
         const call = this.open.get(started);
         if (call) start(call, actions.startedIn);

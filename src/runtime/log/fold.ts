@@ -157,7 +157,10 @@ export class Fold {
     if (actions.terms) this.terms.set(event.turnId, actions.terms);
     this.#clock(event);
     if (actions.reopened) this.#reopen();
-    if (actions.stateDelta !== noDelta) this.#applyState(event);
+    if (actions.stateDelta !== noDelta) {
+      if (event.iso === undefined) this.#applyState(actions.stateDelta);
+      else this.#places.keepState(event.iso, actions.stateDelta);
+    }
     if (actions.decisions ?? actions.started ?? actions.asks ?? actions.questions ?? actions.answers ?? actions.interim)
       this.#calls.apply(event);
     const { completed, began, entered, exited, delivered } = actions;
@@ -174,14 +177,30 @@ export class Fold {
     }
   }
 
+  /** An event that is applied later, where no rewind cuts it before: what stays of it either way. */
+  outlast(event: StoredEvent): void {
+    const { actions, iso, usage } = event;
+    if (this.first === '') this.first = event.id;
+    if (actions.stateDelta !== noDelta && iso === undefined) this.#applyState(actions.stateDelta, 'shared');
+    if (actions.config) this.#configure(actions.config);
+    if (usage) this.totalUsage = addUsage(this.totalUsage, usage);
+    this.#calls.count(event);
+  }
+
+  /** A rewind has cut these events. */
+  cut(events: readonly StoredEvent[]): void {
+    for (const { id } of events) this.#calls.cutIds.add(id);
+  }
+
   /**
    * Goes back to the sum of `events`. Shared state and settings stay as they are, and what was spent stays spent. A
-   * call that is open again and was started in what is cut has an unknown outcome. `before`: what stands before `events`.
+   * call that is open again and was started in what is cut has an unknown outcome: `lost` has the events that started
+   * calls, by the seq of the rewind that has cut them. `before`: what stands before `events`.
    */
   rewind(
     initialState: Readonly<Record<string, unknown>>,
     events: readonly StoredEvent[],
-    cut: readonly StoredEvent[],
+    lost: ReadonlyMap<number, readonly StoredEvent[]>,
     before?: FoldState,
   ): void {
     const { shared, totalUsage, steers, terms, ends } = this;
@@ -198,14 +217,16 @@ export class Fold {
     this.#lastStream = '';
     this.shared = noState;
     if (before) this.#begin(before);
-    this.#calls.answers = answers;
-    for (const event of events) this.apply(event);
+    for (const event of events) {
+      this.apply(event);
+      if (event.actions.rewound) this.#calls.restart(lost.get(event.seq) ?? []);
+    }
     this.shared = shared;
     this.totalUsage = totalUsage;
+    this.#calls.answers = answers;
     this.#calls.total = total;
     this.#configure(Object.fromEntries(Object.keys(this.config).map((key) => [key, null])));
     this.#configure(config);
-    this.#calls.cut(cut);
   }
 
   /** The root of the agents that a turn was begun with: others do not go on with it. Of the turns in `terms`. */
@@ -243,14 +264,11 @@ export class Fold {
     this.#lastStream = event.streamId;
   }
 
-  #applyState(event: StoredEvent): void {
-    const delta = event.actions.stateDelta;
-    if (event.iso !== undefined) {
-      this.#places.keepState(event.iso, delta);
-      return;
-    }
+  /** @param only what of it is applied; default: all */
+  #applyState(delta: Readonly<Record<string, unknown>>, only?: 'shared'): void {
     for (const key in delta) {
       const name = scopeOf(key) === 'session' ? 'state' : 'shared';
+      if (only !== undefined && name !== only) continue;
       const own = Object.isFrozen(this[name]) ? { ...this[name] } : this[name];
       applyDelta(own, { [key]: delta[key] });
       this[name] = own;

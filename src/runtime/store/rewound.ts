@@ -36,9 +36,24 @@ export class Cuts {
   /** Those that count, markers among them. */
   counting(events: readonly StoredEvent[]): readonly StoredEvent[] {
     const [first, last] = [events[0]?.seq ?? 0, events.at(-1)?.seq ?? 0];
-    const spans = this.#spans.filter(({ from, to }) => from < last && first < to);
-    if (spans.length === 0) return events;
-    return events.filter(({ seq }) => !spans.some(({ from, to }) => from < seq && seq < to));
+    let at = this.#spanBehind(first);
+    let span = this.#spans[at];
+    if (!span || span.from >= last) return events;
+    return events.filter(({ seq }) => {
+      while (span && span.to <= seq) span = this.#spans[++at];
+      return !span || seq <= span.from;
+    });
+  }
+
+  /** Place of the first span that ends behind this seq. */
+  #spanBehind(seq: number): number {
+    let [low, high] = [0, this.#spans.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#spans[middle]?.to ?? 0) > seq) high = middle;
+      else low = middle + 1;
+    }
+    return low;
   }
 }
 
