@@ -132,6 +132,7 @@ export {
 } from './link/index.ts';
 export * from './redact.ts';
 export * from './run.ts';
+export type { Joining } from './stream/index.ts';
 export { AnswerWords, addUsage, EventStream, LastWords, StreamQueue, StreamSummary } from './stream/index.ts';
 export * from './trace.ts';
 export * from './view.ts';

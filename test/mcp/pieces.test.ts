@@ -80,6 +80,22 @@ describe('progress of a call', () => {
     );
   });
 
+  test('ATK3-13 of what a caller does not read the newest is sent once they read', async () => {
+    const sent: string[] = [];
+    const read = Promise.withResolvers<void>();
+    const notify = ({ params }: { params: { message: string } }) => {
+      sent.push(params.message);
+      return read.promise;
+    };
+    const mcpReq = { _meta: { progressToken: 't' }, signal: new AbortController().signal, notify };
+    const shown = new Progress({ mcpReq } as unknown as ServerContext, 1_000, () => {});
+    for (let n = 0; n < 1_000; n++) shown.see({ type: 'tool_request', name: `tool${n}` } as AgentEvent);
+    expect(sent).toHaveLength(16);
+    read.resolve();
+    await vi.waitFor(() => expect(sent).toHaveLength(17));
+    expect(sent.at(-1)).toBe('calls tool999');
+  });
+
   test('nobody is told who has given no token, or has left', () => {
     const quiet = progress();
     quiet.start();

@@ -27,6 +27,9 @@ import { askedIn, checkFilter, matches, OpenQuestions } from './open-questions.t
 import type { ApprovalFilter, ApprovalHost, ApprovalPlace, BorrowedSession, OpenApproval } from './open-sessions.ts';
 import { outcomeOf } from './outcome.ts';
 
+/** Questions, or changes of some, that a watcher may leave unread. */
+const MAX_UNREAD = 1000;
+
 /** What it finds in the store's index, and what this process asks. */
 export class HostApprovals implements Approvals, Holder {
   readonly #host: ApprovalHost;
@@ -95,20 +98,25 @@ export class HostApprovals implements Approvals, Holder {
     watchers: Set<(told: T) => void>,
     see: (told: T, push: (out: Out) => void) => void,
   ): AsyncIterableIterator<Out> {
-    let stop = () => {};
-    const over = new Promise<void>((resolve) => {
-      stop = resolve;
-    });
+    const over = Promise.withResolvers<void>();
+    // Its reader is told, once they have read what waits.
+    over.promise.catch(() => {});
     return new StreamQueue<Out>(
       async (out) => {
-        const watcher = (told: T) => see(told, (one) => out.push(one));
+        const push = (one: Out) => {
+          if (out.ahead < MAX_UNREAD) out.push(one);
+          else over.reject(tooSlow());
+        };
+        const watcher = (told: T) => see(told, push);
         watchers.add(watcher);
-        const leave = await this.#lookout.begin();
-        await over;
-        watchers.delete(watcher);
-        leave();
+        try {
+          const leave = await this.#lookout.begin();
+          await over.promise.finally(leave);
+        } finally {
+          watchers.delete(watcher);
+        }
       },
-      async () => stop(),
+      async () => over.resolve(),
     );
   }
 
@@ -278,6 +286,12 @@ async function asks(session: HostedSession, agent: string, requestId: string): P
   const own = (await session.inner.pending()).filter(({ agentPath }) => agentPath[0] === agent);
   if (own.some((request) => request.callId === callId)) return true;
   return own.length > 0 && (await session.subagents?.find({ requestId })) !== undefined;
+}
+
+/** Who watches and does not read: what is open is at hand for them all the same. */
+function tooSlow(): CoxswainError {
+  const message = `approvals: ${MAX_UNREAD} questions wait to be read by this watcher; call approvals.list(), and watch again`;
+  return new CoxswainError('RESOURCE_EXHAUSTED', 'E_TOO_LARGE', message);
 }
 
 /** What a yes to one question would do must not befall another. @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */

@@ -172,6 +172,7 @@ export class HttpFront {
     const sink = {
       notify: (method: string, params: object) => body?.write(noticeLines(method, params)),
       room: () => pressure?.room(),
+      slow: () => body?.reconnect('too slow'),
     };
     const caller = new RequestCaller(hub, identity, { authorize, sink });
     const leave = () => caller.end();

@@ -44,6 +44,7 @@ import { SessionServices } from '../services/index.ts';
 import type { SessionKey, SessionService } from '../store/index.ts';
 import { InMemorySessionService } from '../store/index.ts';
 import { Invocation } from './invocation.ts';
+import { joinedPartials } from './joined-partials.ts';
 
 export interface RunnerOptions {
   /** Name space of sessions and state. */
@@ -208,6 +209,7 @@ export class Runner {
         await invocation.run(asInputs(request.input));
       },
       async () => invocation?.abort('the consumer left'),
+      joinedPartials,
     );
     return queue;
   }

@@ -1,5 +1,7 @@
 import { breath } from '../../base/index.ts';
 import type { AgentEvent, AgentStream } from '../../contracts/index.ts';
+import { joinedEvents } from './joined-events.ts';
+import type { Joining } from './joining.ts';
 
 /** Partial frames that may wait for a slow consumer before their producer is asked to pause. */
 const PARTIALS_AHEAD = 64;
@@ -7,12 +9,26 @@ const PARTIALS_AHEAD = 64;
 /** Items that are taken one after the other without a wait before others of the process are let in. */
 const AT_ONCE = 128;
 
+/** Places of items that were taken, before they are given up. */
+const MAX_TAKEN = 4096;
+
 /** Items that are made when they are asked for. */
 class Unmade<T> {
   readonly items: Iterator<T>;
 
   constructor(items: Iterator<T>) {
     this.items = items;
+  }
+}
+
+/** An item that others are joined with until it is taken. */
+class Joined<T> {
+  readonly key: string;
+  item: T;
+
+  constructor(key: string, item: T) {
+    this.key = key;
+    this.item = item;
   }
 }
 
@@ -28,7 +44,7 @@ interface Waiter<T> {
  * Lazy: `drive` is called at the first `next()`. Leaving the loop early calls `leave`.
  */
 export class StreamQueue<T> implements AsyncIterableIterator<T> {
-  #items: (T | Unmade<T> | undefined)[] = [];
+  #items: (T | Unmade<T> | Joined<T> | undefined)[] = [];
   #head = 0;
   #wanted: Waiter<T> | undefined;
   /** Further `next()` calls that came before the first was answered. */
@@ -42,19 +58,25 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
   #closed = false;
   #failure: { reason: unknown } | undefined;
   #driving: Promise<void> | undefined;
+  /** What waits and others are joined with, by key; made when a consumer is behind. */
+  #joined: Map<string, Joined<T>> | undefined;
+  readonly #joining: Joining<T> | undefined;
   readonly #drive: (queue: StreamQueue<T>) => Promise<void>;
   readonly #leave: (reason: string) => Promise<void>;
 
   /**
    * @param drive resolves when nothing more comes
    * @param leave told why
+   * @param joining of items that are pushed while 64 others wait: a producer may push without room
    */
   constructor(
     drive: (queue: StreamQueue<T>) => Promise<void>,
     leave: (reason: string) => Promise<void> = async () => {},
+    joining?: Joining<T>,
   ) {
     this.#drive = drive;
     this.#leave = leave;
+    this.#joining = joining;
   }
 
   /** Adds many items, which are made one by one as they are asked for. */
@@ -77,9 +99,29 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
     } else if (this.#items.length === 0) {
       // One alone is the rule; an array that is pushed to takes room for sixteen more.
       this.#items = [item];
+    } else if (this.#joining && this.ahead >= PARTIALS_AHEAD) {
+      this.#pushBehind(item, this.#joining);
     } else {
       this.#items.push(item);
     }
+  }
+
+  /** The consumer is behind. */
+  #pushBehind(item: T, { keyOf, join }: Joining<T>): void {
+    const key = keyOf(item);
+    if (key === undefined) {
+      this.#items.push(item);
+      return;
+    }
+    this.#joined ??= new Map();
+    const waiting = this.#joined.get(key);
+    if (waiting) {
+      waiting.item = join(waiting.item, item);
+      return;
+    }
+    const joined = new Joined(key, item);
+    this.#joined.set(key, joined);
+    this.#items.push(joined);
   }
 
   /**
@@ -88,11 +130,16 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
    */
   room(partial: boolean): Promise<void> | undefined {
     if (this.#released || this.#closed) return undefined;
-    if (partial ? this.#items.length - this.#head < PARTIALS_AHEAD : this.#wanted !== undefined) return undefined;
+    if (partial ? this.ahead < PARTIALS_AHEAD : this.#wanted !== undefined) return undefined;
     this.#room ??= new Promise((resolve) => {
       this.#openRoom = resolve;
     });
     return this.#room;
+  }
+
+  /** Items that wait for the consumer. */
+  get ahead(): number {
+    return this.#items.length - this.#head;
   }
 
   /** Whoever waits for room goes on, this once. */
@@ -118,7 +165,7 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
       if (!made || made.done) this.#dropFirst();
       if (made?.done) continue;
       this.#inRow++;
-      return Promise.resolve({ value: made ? made.value : (next as T), done: false });
+      return Promise.resolve({ value: made ? made.value : this.#taken(next as T | Joined<T>), done: false });
     }
     this.#inRow = 0;
     if (this.#failure) {
@@ -135,10 +182,18 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
     return waiter.promise;
   }
 
+  /** What comes later is joined with it no more. */
+  #taken(next: T | Joined<T>): T {
+    if (!(next instanceof Joined)) return next;
+    this.#joined?.delete(next.key);
+    return next.item;
+  }
+
   #dropFirst(): void {
     this.#items[this.#head++] = undefined;
-    if (this.#head < this.#items.length) return;
-    this.#items = [];
+    if (this.#head < this.#items.length && this.#head < MAX_TAKEN) return;
+    // A consumer that is never done would keep the places of all that it has taken.
+    this.#items = this.#items.slice(this.#head);
     this.#head = 0;
   }
 
@@ -178,6 +233,7 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
     this.#closed = true;
     this.#items = [];
     this.#head = 0;
+    this.#joined = undefined;
     return { value: undefined, done: true };
   }
 
@@ -222,7 +278,7 @@ export class EventStream extends StreamQueue<AgentEvent> implements AgentStream 
 
   constructor(streamId: string, drive: (out: EventStream) => Promise<void>, abort: (reason?: string) => Promise<void>) {
     // What is handed to `drive` is this stream itself.
-    super(drive as (queue: StreamQueue<AgentEvent>) => Promise<void>, abort);
+    super(drive as (queue: StreamQueue<AgentEvent>) => Promise<void>, abort, joinedEvents);
     this.streamId = streamId;
     this.abort = abort;
   }

@@ -74,6 +74,8 @@ async function tell<T>(connection: Caller, told: AsyncIterable<T>, notify: (one:
     }
   } catch (error) {
     connection.hub.options.warn('open questions could not be watched', error);
+    // It would wait for what never comes.
+    connection.slow();
   }
 }
 

@@ -16,6 +16,8 @@ import { SessionHold } from './session-hold.ts';
 export interface RequestSink {
   notify(method: string, params: object): void;
   room(): Promise<void> | undefined;
+  /** Its client does not read what it is sent: it is to come back. */
+  slow(): void;
 }
 
 /** A request has its answer; nothing else is sent to it. */
@@ -173,7 +175,9 @@ export class RequestCaller implements Caller {
     return this.#sink?.room();
   }
 
-  slow(): void {}
+  slow(): void {
+    this.#sink?.slow();
+  }
 
   atEnd(end: () => void): () => void {
     this.#endings.add(end);

@@ -2,6 +2,9 @@ import type { ServerContext } from '@modelcontextprotocol/server';
 import type { AgentEvent } from '../../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../../gate/index.ts';
 
+/** Messages that wait for a caller who does not read: of those behind them the newest is sent. */
+const MAX_UNSENT = 16;
+
 /** Tells a caller who gave a token that the call is alive, with numbers that only rise. */
 export class Progress {
   readonly #context: ServerContext;
@@ -9,6 +12,9 @@ export class Progress {
   readonly #everyMs: number;
   readonly #warn: (message: string, error?: unknown) => void;
   #count = 0;
+  /** Messages that the connection has not taken yet, and the newest of those that wait for that. */
+  #unsent = 0;
+  #waiting: string | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
   #ended = false;
 
@@ -41,11 +47,26 @@ export class Progress {
 
   #say(message: string): void {
     if (this.#token === undefined || this.#ended || this.#context.mcpReq.signal.aborted) return;
+    if (this.#unsent >= MAX_UNSENT) {
+      this.#waiting = message;
+      return;
+    }
     this.#count += 1;
     const params = { progressToken: this.#token, progress: this.#count, message };
-    this.#context.mcpReq.notify({ method: 'notifications/progress', params }).catch((error: unknown) => {
+    void this.#send({ method: 'notifications/progress', params });
+  }
+
+  async #send(notification: Parameters<ServerContext['mcpReq']['notify']>[0]): Promise<void> {
+    this.#unsent += 1;
+    try {
+      await this.#context.mcpReq.notify(notification);
+    } catch (error) {
       // Once the caller is gone the call is cancelled; until then it is worth knowing.
       if (!this.#ended && !this.#context.mcpReq.signal.aborted) this.#warn('progress could not be sent', error);
-    });
+    }
+    this.#unsent -= 1;
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting !== undefined) this.#say(waiting);
   }
 }
