@@ -59,10 +59,13 @@ async function standing(exchange: HttpExchange, followed: FollowedSession, write
   const { caller } = exchange;
   const { channel } = followed;
   const sessionId = channel.session.id;
-  const events = await eventsOf(caller, sessionId);
+  const events = await eventsOf(exchange, sessionId);
   const open = await questionsOf(caller, sessionId);
   const { cursor } = events.at(-1) ?? {};
-  const frames = (body: EventBody) => new AgUiFrames(channel, body, writer, { shown: agUiMessages(events), open });
+  const shown = agUiMessages(events);
+  // From here on what is written counts.
+  exchange.held.giveAll();
+  const frames = (body: EventBody) => new AgUiFrames(channel, body, writer, { shown, open });
   return watching(exchange, followed, given({ cursor }), { frames, farewell });
 }
 

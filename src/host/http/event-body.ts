@@ -1,18 +1,26 @@
 import { SUBPROTOCOL } from '../../contracts/index.ts';
 import type { Transport } from '../connection/index.ts';
+import type { HeldAnswer } from './held-chars.ts';
 
 const encoder = new TextEncoder();
 
 /** Milliseconds until a browser asks again after an event stream has ended. */
 const RETRY_MS = 1000;
 
+/** Characters that a reader is given at a time: each piece that it takes says that it reads. */
+const PIECE = 64 * 1024;
+
 export interface EventBodyOptions {
   /** Milliseconds between comments on a quiet stream, so that proxies keep it. */
   keepAliveMs: number;
-  /** Milliseconds that a reader has to take what is left, before it is cut off. */
+  /** Milliseconds that a reader has to take a piece of what waits, before it is to come back, or is cut off at the end. */
   stallMs: number;
   /** The same, where it is to come back or is closed. */
   closeMs: number;
+  /** Counts what waits. */
+  held: HeldAnswer;
+  /** One text and no events: nothing is sent of itself, and a reader that does not read is cut off. */
+  isPlain?: boolean;
   /** What the reader is sent where it is to come back. Default: an event `reconnect`. */
   farewell?: ((reason: string) => string) | undefined;
   /** The reader is gone, or has been sent the end. Called once. */
@@ -20,8 +28,8 @@ export interface EventBodyOptions {
 }
 
 /**
- * The body of an event stream. It is read as fast as its reader asks: what waits is joined into one piece, and counted,
- * so that whoever writes can wait; nothing is queued beside that.
+ * The body of an event stream, or a long text. It is read as fast as its reader asks, piece by piece: what waits is counted, so
+ * that people who write can wait; nothing is queued beside that. A reader that does not read is not waited for.
  */
 export class EventBody implements Transport {
   readonly protocol: string = SUBPROTOCOL;
@@ -39,10 +47,14 @@ export class EventBody implements Transport {
   readonly #drained: (() => void)[] = [];
   #listener: (text: string) => void = () => {};
   #paused: PromiseWithResolvers<void> | undefined;
-  readonly #pulse: ReturnType<typeof setInterval>;
+  readonly #pulse: ReturnType<typeof setInterval> | undefined;
+  /** Until the reader has to ask for more. */
+  #patience: ReturnType<typeof setTimeout> | undefined;
+  #patienceMs: number;
 
   constructor(options: EventBodyOptions) {
     this.#options = options;
+    this.#patienceMs = options.stallMs;
     this.stream = new ReadableStream<Uint8Array<ArrayBuffer>>(
       {
         start: (controller) => {
@@ -54,6 +66,7 @@ export class EventBody implements Transport {
       // Asked for by a reader alone.
       { highWaterMark: 0 },
     );
+    if (options.isPlain) return;
     this.#pulse = setInterval(() => this.#isAsked && this.write(':\n\n'), options.keepAliveMs);
     unheld(this.#pulse);
     this.write(`retry: ${RETRY_MS}\n\n`);
@@ -70,8 +83,13 @@ export class EventBody implements Transport {
   /** Whole lines of an event stream. */
   write(text: string): void {
     if (this.#isEnding || this.#isOver) return;
+    if (!this.#options.held.tryTake(text.length)) {
+      this.reconnect('too slow');
+      return;
+    }
     this.#waiting.push(text);
     this.#size += text.length;
+    if (!this.#isAsked) this.#watch();
     if (!this.#isAsked || this.#isFlushing) return;
     this.#isFlushing = true;
     // What is written in one go leaves in one piece.
@@ -89,8 +107,11 @@ export class EventBody implements Transport {
   /** The reader is told to come back; what waits for it is left out, as it has it from its last id then. */
   reconnect(reason: string): void {
     if (this.#isEnding || this.#isOver) return;
-    this.#waiting = [];
-    this.#size = 0;
+    if (this.#options.isPlain) {
+      this.#cut();
+      return;
+    }
+    this.#drop();
     this.write(this.#options.farewell?.(reason) ?? `event: reconnect\ndata: ${JSON.stringify({ reason })}\n\n`);
     this.finish(this.#options.closeMs);
   }
@@ -105,18 +126,11 @@ export class EventBody implements Transport {
   finish(patienceMs: number = this.#options.stallMs): void {
     if (this.#isEnding || this.#isOver) return;
     this.#isEnding = true;
-    if (this.#isAsked) {
-      this.#flush();
-      return;
-    }
-    // Who does not read is cut off.
-    unheld(
-      setTimeout(() => {
-        if (this.#isOver) return;
-        this.#end(true);
-        this.#controller?.error(new Error('the reader of an event stream did not take its end'));
-      }, patienceMs),
-    );
+    this.#patienceMs = patienceMs;
+    clearTimeout(this.#patience);
+    this.#patience = undefined;
+    if (this.#isAsked) this.#flush();
+    this.#watch();
   }
 
   /** What the client sends waits, and its request with it. */
@@ -149,25 +163,67 @@ export class EventBody implements Transport {
   }
 
   #pull(): void {
+    this.#options.held.give(this.#given);
     this.#given = 0;
     this.#isAsked = true;
+    clearTimeout(this.#patience);
+    this.#patience = undefined;
     if (this.#waiting.length > 0 || this.#isEnding) this.#flush();
-    for (const drained of this.#drained) drained();
+    // Who waits for room writes as much as they have.
+    if (this.#waiting.length === 0) for (const drained of this.#drained) drained();
   }
 
   #flush(): void {
     if (this.#isOver || !this.#isAsked) return;
     if (this.#waiting.length > 0) {
-      const text = this.#waiting.join('');
-      this.#waiting = [];
-      this.#size = 0;
+      const text = this.#piece();
+      this.#size -= text.length;
       this.#given = text.length;
       this.#isAsked = false;
       this.#controller?.enqueue(encoder.encode(text));
+      this.#watch();
     }
-    if (!this.#isEnding) return;
+    if (!this.#isEnding || this.#waiting.length > 0) return;
     this.#end(false);
     this.#controller?.close();
+  }
+
+  /** What is given next; no character of two halves is cut. */
+  #piece(): string {
+    let count = 0;
+    let size = 0;
+    while (count < this.#waiting.length && size < PIECE) size += this.#waiting[count++]?.length ?? 0;
+    const text = this.#waiting.splice(0, count).join('');
+    if (text.length <= PIECE) return text;
+    const isHalf = text.charCodeAt(PIECE - 1) >= 0xd800 && text.charCodeAt(PIECE - 1) < 0xdc00;
+    const to = isHalf ? PIECE - 1 : PIECE;
+    this.#waiting.unshift(text.slice(to));
+    return text.slice(0, to);
+  }
+
+  /** Something waits, and the reader asks for nothing: not for long. */
+  #watch(): void {
+    if (this.#isOver || this.#isAsked || this.#patience) return;
+    if (this.#waiting.length === 0 && !this.#isEnding) return;
+    this.#patience = setTimeout(() => {
+      this.#patience = undefined;
+      if (this.#isEnding) this.#cut();
+      else this.reconnect('too slow');
+    }, this.#patienceMs);
+    unheld(this.#patience);
+  }
+
+  /** Who does not read is cut off. */
+  #cut(): void {
+    if (this.#isOver) return;
+    this.#end(true);
+    this.#controller?.error(new Error('the reader of an answer did not take what was left of it'));
+  }
+
+  #drop(): void {
+    this.#options.held.give(this.#size);
+    this.#waiting = [];
+    this.#size = 0;
   }
 
   #end(isGone: boolean): void {
@@ -175,7 +231,9 @@ export class EventBody implements Transport {
     this.#isOver = true;
     this.#waiting = [];
     this.#size = 0;
+    this.#options.held.giveAll();
     clearInterval(this.#pulse);
+    clearTimeout(this.#patience);
     this.resume();
     this.#options.over(isGone);
   }

@@ -2,6 +2,7 @@ import { CoxswainError, httpStatusOf } from '../../contracts/index.ts';
 import type { Hub, RequestCaller } from '../connection/index.ts';
 import { protocolError, wireError } from '../connection/index.ts';
 import type { EventBody } from './event-body.ts';
+import type { HeldAnswer } from './held-chars.ts';
 import { Refused } from './request-head.ts';
 
 /** One request that was let in, as a route answers it. */
@@ -18,6 +19,8 @@ export interface HttpExchange {
   readonly lastEventId: string | undefined;
   /** The client takes an event stream. */
   readonly wantsEvents: boolean;
+  /** What is held in memory for the answer counts, of the principal and of the server. */
+  readonly held: HeldAnswer;
   /** Whether a turn ends with the client whose request began it. */
   readonly onDisconnect: 'continue' | 'abort';
   /** Begins a connection of the session protocol. @throws CoxswainError `E_RATE_LIMIT`, `E_CONNECTION_LOST` */
@@ -66,7 +69,20 @@ export function given(members: Record<string, unknown>): Record<string, unknown>
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
 
 export function jsonAnswer(status: number, value: unknown): Response {
-  return new Response(JSON.stringify(value ?? {}), { status, headers: JSON_HEADERS });
+  const text = JSON.stringify(value ?? {});
+  const answer = new Response(text, { status, headers: JSON_HEADERS });
+  if (text.length > LONG) longTexts.set(answer, text);
+  return answer;
+}
+
+/** Characters of an answer that is given at once. */
+const LONG = 64 * 1024;
+
+/** Texts of answers that are given piece by piece, as they are read. */
+const longTexts = new WeakMap<Response, string>();
+
+export function longTextOf(answer: Response): string | undefined {
+  return longTexts.get(answer);
 }
 
 /** What a client is told of a failure: as over a connection, with the HTTP status that the table of codes has. */

@@ -13,9 +13,12 @@ import {
 import { HttpConnections } from './connections.ts';
 import type { Cors } from './cors.ts';
 import { corsHeaders, preflight } from './cors.ts';
+import type { EventBodyOptions } from './event-body.ts';
 import { EventBody } from './event-body.ts';
 import type { HttpExchange } from './exchange.ts';
-import { errorAnswer } from './exchange.ts';
+import { errorAnswer, longTextOf } from './exchange.ts';
+import type { HeldAnswer } from './held-chars.ts';
+import { HeldChars } from './held-chars.ts';
 import { readBody } from './request-body.ts';
 import { assertJson, endOn, headersOf, keyOf, noticeLines, queryOf, Refused, takesEvents } from './request-head.ts';
 import type { Route } from './routes.ts';
@@ -37,6 +40,12 @@ export interface FrontOptions {
   warn(message: string, error?: unknown): void;
 }
 
+/** What the body of an answer is given. */
+interface GivenBody extends Pick<EventBodyOptions, 'farewell' | 'isPlain'> {
+  held: HeldAnswer;
+  over: (isGone: boolean) => void;
+}
+
 /** A request with what its server knows of it besides. */
 export interface Arrival {
   request: Request;
@@ -49,6 +58,7 @@ export class HttpFront {
   readonly #bodies = new Set<EventBody>();
   readonly #requests: Quota;
   readonly #connections: HttpConnections;
+  readonly #held = new HeldChars();
   readonly #rates = new Map<string, RateLimit>();
   #unidentified = 0;
   #isClosing = false;
@@ -169,6 +179,7 @@ export class HttpFront {
     this.#requests.take(id);
     let body: EventBody | undefined;
     let pressure: BackPressure | undefined;
+    const held = this.#held.answer(id);
     const sink = {
       notify: (method: string, params: object) => body?.write(noticeLines(method, params)),
       room: () => pressure?.room(),
@@ -180,9 +191,10 @@ export class HttpFront {
     // A signal tells nobody who comes later.
     if (request.signal.aborted) leave();
     try {
-      return await route.answer({
+      const answer = await route.answer({
         hub,
         caller,
+        held,
         path,
         query,
         body: request.method === 'POST' ? await readBody(request, bodyLimits) : {},
@@ -191,7 +203,7 @@ export class HttpFront {
         wantsEvents: takesEvents(request),
         onDisconnect,
         connect: () => {
-          body = this.#connections.begin(identity, (over) => this.#body(id, over));
+          body = this.#connections.begin(identity, (over) => this.#body(id, { held, over }));
           return body;
         },
         deliver: (connection, messages) => this.#connections.deliver(connection, id, messages),
@@ -203,7 +215,7 @@ export class HttpFront {
             pressure?.release();
             over?.(isGone);
           };
-          const made = this.#open(caller, gone, farewell);
+          const made = this.#open(caller, { held, over: gone, farewell });
           request.signal.addEventListener('abort', unread, { once: true });
           pressure = new BackPressure(made, hub.options.limits, () => made.reconnect('too slow'));
           made.onDrain(() => pressure?.release());
@@ -211,6 +223,15 @@ export class HttpFront {
           return made;
         },
       });
+      const text = longTextOf(answer);
+      if (text === undefined) return answer;
+      held.giveAll();
+      held.take(text.length);
+      held.giveAll();
+      body = this.#open(caller, { held, over: () => {}, isPlain: true });
+      body.write(text);
+      body.finish();
+      return new Response(body.stream, { status: answer.status, headers: answer.headers });
     } catch (error) {
       // It is answered with the error instead.
       body?.leave();
@@ -218,15 +239,14 @@ export class HttpFront {
     } finally {
       this.#requests.give(id);
       request.signal.removeEventListener('abort', leave);
-      if (!body) caller.end();
+      if (!body) {
+        held.giveAll();
+        caller.end();
+      }
     }
   }
 
-  #open(
-    caller: RequestCaller,
-    over: (isGone: boolean) => void,
-    farewell: ((reason: string) => string) | undefined,
-  ): EventBody {
+  #open(caller: RequestCaller, { over, ...given }: GivenBody): EventBody {
     const { hub } = this.#options;
     const id = nameOfPrincipal(caller.principal);
     hub.connections.take(id);
@@ -237,7 +257,7 @@ export class HttpFront {
         over(isGone);
         caller.end();
       };
-      const body = this.#body(id, gone, farewell);
+      const body = this.#body(id, { ...given, over: gone });
       const stop = endOn(caller.expiresAt, () => body.reconnect('credentials expired'));
       return body;
     } catch (error) {
@@ -247,7 +267,7 @@ export class HttpFront {
   }
 
   /** @throws CoxswainError `UNAVAILABLE / E_CONNECTION_LOST` where there is no room */
-  #body(principal: string, over: (isGone: boolean) => void, farewell?: (reason: string) => string): EventBody {
+  #body(principal: string, { over, ...given }: GivenBody): EventBody {
     const { hub, log, others } = this.#options;
     const { limits } = hub.options;
     if (this.#isClosing || this.#bodies.size + others() >= limits.maxConnections) throw this.#full();
@@ -255,7 +275,7 @@ export class HttpFront {
       keepAliveMs: limits.heartbeatMs,
       stallMs: limits.stallMs,
       closeMs: limits.closeMs,
-      farewell,
+      ...given,
       over: (isGone) => {
         this.#bodies.delete(body);
         over(isGone);

@@ -53,7 +53,7 @@ export async function chatMessages(exchange: HttpExchange): Promise<Response> {
   const { caller } = exchange;
   const sessionId = segment(exchange, 'session');
   await caller.takeUp(segment(exchange, 'agent'), sessionId);
-  const events = await eventsOf(caller, sessionId);
+  const events = await eventsOf(exchange, sessionId);
   const pending = await pendingOf(caller, sessionId);
   return jsonAnswer(200, { messages: toUiMessages(events, pending, { mayAnswer: mayAnswerOf(caller) }) });
 }
@@ -74,11 +74,11 @@ export async function resumeChat(exchange: HttpExchange): Promise<Response> {
 async function turnStream(
   exchange: HttpExchange,
   followed: FollowedSession,
-  options: Omit<UiTurnOptions, 'pending'>,
+  options: Omit<UiTurnOptions, 'pending' | 'held'>,
 ): Promise<Response> {
   const { channel } = followed;
   const pending = await questionsOf(exchange.caller, channel.session.id);
-  const frames = (body: EventBody) => new UiTurnFrames(channel, body, { ...options, pending });
+  const frames = (body: EventBody) => new UiTurnFrames(channel, body, { ...options, pending, held: exchange.held });
   const aborts = endsWithPage(exchange) ? channel.streamId : undefined;
   return uiAnswer(watching(exchange, followed, {}, { frames, farewell, aborts }));
 }
@@ -129,7 +129,7 @@ export async function pendingOf(caller: RequestCaller, sessionId: string): Promi
   return pending;
 }
 
-export async function eventsOf(caller: RequestCaller, sessionId: string): Promise<AgentEvent[]> {
+export async function eventsOf({ caller, held: counted }: HttpExchange, sessionId: string): Promise<AgentEvent[]> {
   const events: AgentEvent[] = [];
   let held = 0;
   for (let after: string | undefined; ; after = events.at(-1)?.cursor) {
@@ -138,7 +138,9 @@ export async function eventsOf(caller: RequestCaller, sessionId: string): Promis
       more: boolean;
     };
     events.push(...page.events);
-    held += JSON.stringify(page.events).length;
+    const size = JSON.stringify(page.events).length;
+    counted.take(size);
+    held += size;
     const isTooMuch = events.length > MAX_EVENTS || held > MAX_HELD_CHARS;
     if (!isTooMuch && (!page.more || page.events.length === 0)) return events;
     if (!isTooMuch) continue;

@@ -3,6 +3,7 @@ import type { UiMessageChunk } from '../../session/ui/index.ts';
 import { UiWriter } from '../../session/ui/index.ts';
 import type { Channel, FramePlace, FrameWriter } from '../connection/index.ts';
 import type { EventBody } from './event-body.ts';
+import type { HeldAnswer } from './held-chars.ts';
 
 type Asks = ConstructorParameters<typeof UiWriter>[0];
 
@@ -60,6 +61,8 @@ export interface UiTurnOptions extends NonNullable<Asks> {
   waits: boolean;
   /** What the session waits for. */
   pending: readonly Parameters<UiWriter['ask']>[0][];
+  /** Counts what waits to be sent. */
+  held: HeldAnswer;
 }
 
 /**
@@ -92,13 +95,14 @@ export class UiTurnFrames implements FrameWriter {
     if (this.#waiting && this.#beginsAnew(event)) {
       this.#writer = new UiWriter(this.#options);
       this.#waiting = [];
+      this.#options.held.give(this.#held);
       this.#held = 0;
     }
     if (this.#waiting) {
-      this.#held += text.length;
-      if (this.#held > MAX_HELD_CHARS) {
-        const errorText = `E_TOO_LARGE: the turn has more than ${MAX_HELD_CHARS} characters; read it by GET …/events`;
-        sayAll(this.#body, [{ type: 'error', errorText }]);
+      const why = this.#hold(text.length);
+      if (why !== undefined) {
+        this.#waiting = [];
+        sayAll(this.#body, [{ type: 'error', errorText: why }]);
         return;
       }
     }
@@ -114,6 +118,8 @@ export class UiTurnFrames implements FrameWriter {
     if (method === 'session/reset' || !this.#waiting) return;
     const chunks = this.#waiting;
     this.#waiting = undefined;
+    // From here on what is written counts.
+    this.#options.held.give(this.#held);
     const { waits, pending } = this.#options;
     if (this.#channel.streamId !== undefined || waits) {
       const questions = waits ? pending.flatMap((question) => this.#writer.ask(question)) : [];
@@ -122,6 +128,16 @@ export class UiTurnFrames implements FrameWriter {
     }
     const reason = pending.length > 0 ? 'input_required' : (this.#ended ?? 'completed');
     sayAll(this.#body, [...chunks, ...this.#writer.rest(reason, pending)]);
+  }
+
+  /** Why no more of the turn can be held; undefined: it is. */
+  #hold(chars: number): string | undefined {
+    if (!this.#options.held.tryTake(chars)) {
+      return 'E_RATE_LIMIT: the server holds as much for answers that are not read yet as it may; come back later';
+    }
+    this.#held += chars;
+    if (this.#held <= MAX_HELD_CHARS) return undefined;
+    return `E_TOO_LARGE: the turn has more than ${MAX_HELD_CHARS} characters; read it by GET …/events`;
   }
 
   /** What the page has, or what is of an earlier turn, is left out. */
