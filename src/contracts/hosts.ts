@@ -143,12 +143,13 @@ export interface SessionProvider {
   openTurns?(): Promise<{ userId: string; sessionId: string; running: boolean }[]>;
   /**
    * Open turns over all users of the app that nobody runs: whose process is gone (`wasTaken`), or that nobody has taken and
-   * that were written to since `changedSince`. A process that has been silent for `silentMs` is cut off.
+   * that were written to since `changedSince`. A process that has been silent for `silentMs` is cut off. `deaths`: how many
+   * processes have died at the turn one after the other, with nothing stored since; absent: not known.
    */
   unattended?(options: {
     silentMs?: number;
     changedSince?: number;
-  }): Promise<{ userId: string; sessionId: string; lastSeq: number; wasTaken: boolean }[]>;
+  }): Promise<{ userId: string; sessionId: string; lastSeq: number; wasTaken: boolean; deaths?: number }[]>;
   /** Takes the mark of a process that is gone from a session in which there is nothing to do. */
   releaseDead?(userId: string, sessionId: string): Promise<void>;
   /**

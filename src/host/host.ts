@@ -21,7 +21,7 @@ import type { AgentHost } from './agent-host.ts';
 import type { ApprovalHost, BorrowedSession, Recovery, WaitingSession } from './approvals/index.ts';
 import { findUnfinished, HostApprovals, recoverSessions } from './approvals/index.ts';
 import type { SubmitOptions, SubmittedTurn, Work, WorkOptions } from './background/index.ts';
-import { Background, unattendedOf } from './background/index.ts';
+import { Background, unattendedOf, withoutDeadly } from './background/index.ts';
 import type { FrameHost, SessionOwnership, SharedStanding } from './frame/index.ts';
 import { HostedFrame } from './frame/index.ts';
 import { HostedSession } from './hosted/index.ts';
@@ -351,7 +351,9 @@ class Host implements AgentHost, Holder {
   }
 
   async recover(): Promise<Recovery> {
-    const { sessions, done } = recoverSessions(this.#approvalHost, await this.unfinished());
+    const dead = await unattendedOf(this.#sources, this.#context(this.#options.userId ?? 'local'), {});
+    const worth = withoutDeadly(await this.unfinished(), dead, this.#warn);
+    const { sessions, done } = recoverSessions(this.#approvalHost, worth);
     this.#during(done);
     return {
       sessions,

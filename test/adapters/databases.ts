@@ -38,6 +38,7 @@ const tables = [
     'adk_journals',
     'adk_journal_records',
     'adk_checkpoints',
+    'adk_dead_holders',
   ],
 ];
 let made = 0;

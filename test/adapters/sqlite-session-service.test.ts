@@ -171,6 +171,7 @@ describe('schema', () => {
         'adk_artifact_versions',
         'adk_artifacts',
         'adk_checkpoints',
+        'adk_dead_holders',
         'adk_events',
         'adk_journal_records',
       ],
@@ -180,7 +181,7 @@ describe('schema', () => {
     migrateDown(database);
     expect(tables()).toEqual([]);
     migrateUp(database);
-    expect(tables()).toHaveLength(12);
+    expect(tables()).toHaveLength(13);
   });
 
   test('open calls of a file of an older version are open still, in their order, and back again', async () => {

@@ -56,6 +56,34 @@ for (const server of shared) {
       await lease.release();
     });
 
+    test('UA-05 who dies at a turn is counted until something is stored, once by however many look, and forgotten with the session', async () => {
+      const deaths = async () => (await store.unattended(scope)).map((turn) => turn.deaths);
+      const dies = async () => {
+        const child = await start();
+        child.tell('hold s1');
+        expect(await child.next()).toMatch(/^held /);
+        await child.kill();
+        await expect.poll(async () => (await store.holder(of('s1'))) === undefined, { timeout: 20_000 }).toBe(true);
+      };
+      const begin = async () => {
+        await store.create(of('s1'));
+        await store.append(of('s1'), [begins()]);
+      };
+      await begin();
+      await dies();
+      expect(await Promise.all([deaths(), deaths(), deaths()])).toEqual([[1], [1], [1]]);
+      await dies();
+      expect(await deaths()).toEqual([2]);
+      await store.append(of('s1'), [createEvent({ author: 'bot' })]);
+      expect(await deaths()).toEqual([1]);
+      await dies();
+      expect(await deaths()).toEqual([2]);
+      await store.delete(of('s1'));
+      await begin();
+      await dies();
+      expect(await deaths()).toEqual([1]);
+    });
+
     test('UA-02 turns that rest are told where they were written to since a time', async () => {
       await store.create(of('s1'));
       await store.append(of('s1'), [begins()]);

@@ -84,11 +84,17 @@ async function unattended(
   app: string,
   tree: AgentTree,
   options: UnattendedOptions,
-): Promise<{ userId: string; sessionId: string; lastSeq: number; wasTaken: boolean }[]> {
+): Promise<{ userId: string; sessionId: string; lastSeq: number; wasTaken: boolean; deaths: number }[]> {
   const turns = (await service.unattended?.({ app }, options)) ?? [];
   return turns
     .filter(({ agent }) => agent === '' || tree.find(agent) !== undefined)
-    .map(({ key, lastSeq, wasTaken }) => ({ userId: key.userId, sessionId: key.id, lastSeq, wasTaken }));
+    .map(({ key: { userId, id: sessionId }, lastSeq, wasTaken, deaths }) => ({
+      userId,
+      sessionId,
+      lastSeq,
+      wasTaken,
+      deaths,
+    }));
 }
 
 /** Whoever runs a session would go on with tools whose results nothing can hold: it is deleted when nobody does. */

@@ -30,8 +30,13 @@ export class ServeFigures {
 
   #ofTurns(): Record<string, number> {
     if (!this.turns) return {};
-    const { running, looks, orphans } = this.turns.figures;
-    return { background_turns_running: running, background_looks_total: looks, orphaned_turns_total: orphans };
+    const { running, looks, orphans, leftAlone } = this.turns.figures;
+    return {
+      background_turns_running: running,
+      background_looks_total: looks,
+      orphaned_turns_total: orphans,
+      turns_left_alone: leftAlone,
+    };
   }
 
   /** When it was asked, in epoch milliseconds: now where nothing waits, undefined where the store does not answer. */

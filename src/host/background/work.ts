@@ -2,6 +2,7 @@ import { keepingProcess, ToldOnce } from '../../base/index.ts';
 import type { Dispatcher, SessionPlace } from '../../contracts/index.ts';
 import type { ApprovalHost } from '../approvals/index.ts';
 import { withoutSubagents } from '../approvals/index.ts';
+import { DeadlyTurns, MAX_DEATHS } from './deadly.ts';
 
 /** How much a program does for turns that no client holds. */
 export interface WorkOptions {
@@ -14,12 +15,22 @@ export interface WorkOptions {
    * Default 3,000: no program over the store may block its event loop for longer.
    */
   silentMs?: number;
+  /**
+   * How many programs may die at a turn one after the other, with nothing stored, before nobody takes it over any more: what
+   * it does may be what kills them. `unfinished()` lists it, and whoever continues it by hand may. Default 10.
+   */
+  maxDeaths?: number;
 }
 
 /** A program that works, until it is stopped. */
 export interface Work {
-  /** Looks under way and done, and turns that were found to be nobody's any more. */
-  readonly figures: { readonly running: number; readonly looks: number; readonly orphans: number };
+  /** Looks under way and done, turns that were found to be nobody's any more, and of those the ones at which too many died. */
+  readonly figures: {
+    readonly running: number;
+    readonly looks: number;
+    readonly orphans: number;
+    readonly leftAlone: number;
+  };
   /**
    * Takes nothing new, and leaves what runs where something of it is stored and nothing runs: others go on with it.
    * Resolves when nothing runs here any more, or after `deadlineMs` (default: never). A program that ends with turns
@@ -33,6 +44,7 @@ export interface Work {
 export interface Unattended extends SessionPlace {
   lastSeq: number;
   wasTaken: boolean;
+  deaths?: number;
 }
 
 /** What work needs of a host. */
@@ -66,12 +78,15 @@ export class HostWork implements Work {
   #ticking: Promise<void> | undefined;
   #ticks = 0;
   #stopped = false;
+  /** Turns at which too many programs have died: each is reported once. */
+  #deadly: DeadlyTurns;
   readonly #counts = { running: 0, looks: 0, orphans: 0 };
 
   constructor(host: WorkHost, dispatcher: Dispatcher, options: WorkOptions) {
     this.#host = host;
     this.#dispatcher = dispatcher;
-    this.#options = { concurrency: 100, lookMs: 1000, silentMs: 3000, ...options };
+    this.#options = { concurrency: 100, lookMs: 1000, silentMs: 3000, maxDeaths: MAX_DEATHS, ...options };
+    this.#deadly = new DeadlyTurns(this.#options.maxDeaths, host.warn);
   }
 
   async begin(): Promise<void> {
@@ -81,7 +96,7 @@ export class HostWork implements Work {
   }
 
   get figures(): Work['figures'] {
-    return { ...this.#counts };
+    return { ...this.#counts, leftAlone: this.#deadly.size };
   }
 
   async stop({ deadlineMs }: { deadlineMs?: number } = {}): Promise<number> {
@@ -153,7 +168,7 @@ export class HostWork implements Work {
       const changedSince = isFirst ? 0 : Date.now() - RESTING_MS;
       const { silentMs } = this.#options;
       const found = await this.#host.unattended({ silentMs, ...(isForAll ? { changedSince } : {}) });
-      const dead = await withoutSubagents(this.#host, this.#dead(found));
+      const dead = await withoutSubagents(this.#host, this.#deadly.without(this.#dead(found)));
       const rested = isForAll ? await withoutSubagents(this.#host, this.#rested(found, isFirst)) : [];
       await Promise.all([
         ...dead.map((place) => this.#takeOver(place)),

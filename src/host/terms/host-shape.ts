@@ -121,15 +121,17 @@ export function checkOpen(options: OpenOptions): void {
   checkOptions<OpenOptions>(options, 'open: options', open);
 }
 
-const work: Shape<{ concurrency?: number; lookMs?: number; silentMs?: number }> = {
+type WorkTerms = { concurrency?: number; lookMs?: number; silentMs?: number; maxDeaths?: number };
+const work: Shape<WorkTerms> = {
   concurrency: atLeastOne,
   lookMs: atLeastOne,
   silentMs: atLeastOne,
+  maxDeaths: atLeastOne,
 };
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export function checkWork(options: object): void {
-  checkOptions<{ concurrency?: number; lookMs?: number; silentMs?: number }>(options, 'work: options', work);
+  checkOptions<WorkTerms>(options, 'work: options', work);
 }
 
 const audit: Shape<AuditOptions> = { viewer: object, rules: list, reveal: list, userId: text };

@@ -137,6 +137,8 @@ export interface UnattendedTurn {
   lastSeq: number;
   /** Somebody had taken its session, and is gone. */
   wasTaken: boolean;
+  /** Programs that have died at it one after the other, with nothing stored since. */
+  deaths: number;
 }
 
 /** A row of an event, and the column of it that is not as it was written. */

@@ -172,4 +172,18 @@ export const mysqlSteps = [
     ],
     down: ['DROP TABLE IF EXISTS adk_checkpoints'],
   },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_dead_holders (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        seq int NOT NULL,
+        owner text NOT NULL,
+        deaths int NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id)
+      ) ${table}`,
+    ],
+    down: ['DROP TABLE IF EXISTS adk_dead_holders'],
+  },
 ];

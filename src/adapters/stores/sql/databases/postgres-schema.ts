@@ -173,4 +173,18 @@ export const postgresSteps = [
     ],
     down: ['DROP TABLE IF EXISTS adk_checkpoints'],
   },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_dead_holders (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        seq integer NOT NULL,
+        owner text NOT NULL,
+        deaths integer NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id)
+      )`,
+    ],
+    down: ['DROP TABLE IF EXISTS adk_dead_holders'],
+  },
 ];

@@ -182,6 +182,20 @@ export const sqliteSteps = [
   },
   // An open call was a row of the table and one of its index: each was written twice, and taken away twice.
   { up: openCallsAgain('WITHOUT ROWID'), down: openCallsAgain('') },
+  {
+    up: [
+      `CREATE TABLE adk_dead_holders (
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        seq INTEGER NOT NULL,
+        owner TEXT NOT NULL,
+        deaths INTEGER NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id)
+      )`,
+    ],
+    down: ['DROP TABLE adk_dead_holders'],
+  },
 ];
 
 /** Kept in `PRAGMA user_version`. */

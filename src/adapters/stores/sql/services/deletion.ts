@@ -84,6 +84,7 @@ export function* deleteRows(tables: Writes, key: SessionKey, own: OwnLeases): St
     yield* runStatement(`DELETE FROM adk_events ${OF_SESSION}`, values(each));
     yield* runStatement(`DELETE FROM adk_open_calls ${OF_SESSION}`, values(each));
     yield* runStatement(`DELETE FROM adk_open_turns ${OF_SESSION}`, values(each));
+    yield* runStatement(`DELETE FROM adk_dead_holders ${OF_SESSION}`, values(each));
     yield* forgetCheckpoint(each);
   }
   yield* forgetNotes({ app: key.app, userId: key.userId, sessionId: key.id });
