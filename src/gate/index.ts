@@ -49,6 +49,7 @@ export {
   mayBeSubagents,
   mergeDecisions,
   POLICY_TIMEOUT_MS,
+  policyAskedWith,
   policyDenied,
   policyOn,
   policyRequest,

@@ -8,7 +8,7 @@ import { buildInspector } from '../../scripts/build-inspector.ts';
 import { openSqlite } from '../../src/entries/stores-sqlite.ts';
 import type { AgentServer, ServeOptions } from '../../src/host/websocket/index.ts';
 import { serve } from '../../src/host/websocket/index.ts';
-import type { AgentHost, Model } from '../../src/index.ts';
+import type { AgentHost, Model, PolicyRule } from '../../src/index.ts';
 import { createHost, defineTool, LlmAgent, rulePolicy } from '../../src/index.ts';
 
 export const executablePath = [
@@ -101,7 +101,8 @@ export async function shop(files: string, options: Partial<ServeOptions> = {}) {
     }),
     noting('anything', {}, ({ preview = [] }: { preview?: object[] }) => preview),
   ];
-  const policy = rulePolicy([
+  const rules: PolicyRule[] = [
+    { id: 'never', tool: 'refund', args: { '/eur': { minimum: 5000 } }, outcome: 'deny', reason: 'nobody pays that' },
     {
       id: 'over-50',
       tool: 'refund',
@@ -112,7 +113,8 @@ export async function shop(files: string, options: Partial<ServeOptions> = {}) {
     { id: 'files', tool: 'write_file', outcome: 'ask', approvers: { roles: ['supervisor'], quorum: 2 } },
     { id: 'free', tool: ['quick', 'slow'], outcome: 'allow' },
     { id: 'rest', tool: 'anything', outcome: 'ask', approvers: { roles: ['supervisor'] } },
-  ]);
+  ];
+  const policy = rulePolicy(rules, { placeOf: (_, index) => `shop.yaml:${index + 1}` });
   const key = new Uint8Array(32).fill(3);
   let host: AgentHost;
   let server: AgentServer;

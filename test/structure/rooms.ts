@@ -368,7 +368,7 @@ export const rooms: readonly Room[] = [
   room(
     'host/approvals',
     'open questions of all sessions, and sessions to go on with',
-    'contracts session gate host/terms host/questions host/hosted',
+    'contracts session gate host/policy host/terms host/questions host/hosted',
   ),
   room(
     'host/background',

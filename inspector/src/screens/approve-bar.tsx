@@ -4,6 +4,7 @@ import { argsLine } from '../parts/question-words.ts';
 import type { Seen } from '../parts/seen.ts';
 import { Visible } from '../parts/visible.tsx';
 import { link } from '../state/connection.ts';
+import type { Explained } from '../state/explain.ts';
 import type { Card } from '../state/inbox.ts';
 import { decide } from '../state/inbox.ts';
 import { isTyping, isTypingKey } from '../state/keys.ts';
@@ -15,12 +16,15 @@ export function ApproveBar({
   seen,
   edited,
   isFit,
+  onEdit,
 }: {
   card: Card;
   request: Card['request'];
   seen: Seen;
   edited: Record<string, unknown> | undefined;
   isFit: boolean;
+  /** What policy says of what is edited; absent: nothing is, or it is being asked. */
+  onEdit: Explained | undefined;
 }): JSX.Element {
   const [isDenying, setDenying] = useState(false);
   const [isReasoning, setReasoning] = useState(false);
@@ -31,7 +35,7 @@ export function ApproveBar({
   const id = useId();
   const { approval, name = '', kind } = request;
   const isRerun = kind === 'rerun_unknown';
-  const blocked = whyBlocked(card, seen.left.value, isFit);
+  const blocked = whyBlocked(card, seen.left.value, isFit, onEdit);
   const act = isRerun ? `Run ${name} once more` : edited ? `Approve ${name} as edited` : `Approve ${name}`;
   const what = argsLine(edited ?? request.args);
   useEffect(() => {
@@ -139,12 +143,17 @@ export function ApproveBar({
 }
 
 /** Why nobody can say yes now, in words. */
-function whyBlocked(card: Card, left: number, isFit: boolean): string | undefined {
+function whyBlocked(card: Card, left: number, isFit: boolean, onEdit: Explained | undefined): string | undefined {
   if (card.state === 'sending') return 'Your answer is on its way.';
   if (card.denied) return 'Policy denies this call now: it cannot be approved.';
   if (card.cut) return 'What it is about could not be sent whole: it cannot be approved here.';
   if (link.value !== 'ready') return 'Not connected: what is shown may be old.';
   if (!isFit) return 'The edited arguments are not complete yet.';
+  if (onEdit?.unfit !== undefined) return 'The tool does not take the edited arguments.';
+  if (onEdit?.decision.outcome === 'deny') {
+    const { reason } = onEdit.decision;
+    return `Policy denies the edited arguments${reason === undefined ? '' : `: ${reason}`}.`;
+  }
   if (left === Number.POSITIVE_INFINITY) return 'What it is about is being put on the screen.';
   if (left > 0)
     return `${left.toLocaleString()} ${left === 1 ? 'line has' : 'lines have'} not been on the screen yet: scroll through all of it.`;

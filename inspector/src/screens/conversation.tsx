@@ -6,6 +6,7 @@ import { Json } from '../parts/json.tsx';
 import { argsLine } from '../parts/question-words.ts';
 import { Ago } from '../parts/time.tsx';
 import { Visible } from '../parts/visible.tsx';
+import { Why } from '../parts/why.tsx';
 import { linkTo } from '../state/route.ts';
 import type { WatchedSession } from '../state/sessions.ts';
 
@@ -203,6 +204,7 @@ function Call({ call, watched, onEvents }: { call: ViewToolCall } & About): JSX.
               </ul>
             </>
           )}
+          <Why requestId={call.id} place={watched.place} />
           {facts && facts.answers.length > 0 && (
             <>
               <h4>Answers</h4>

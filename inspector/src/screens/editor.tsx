@@ -1,4 +1,4 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { draftOf, Form, fieldsOf, valuesOf } from '../parts/form.tsx';
 
@@ -11,11 +11,14 @@ const MAX_TEXT = 200_000;
 export function Editor({
   args,
   schema,
+  verdict,
   onArgs,
   onLeave,
 }: {
   args: Record<string, unknown>;
   schema: Record<string, unknown> | undefined;
+  /** What is said of them as they are. */
+  verdict: ComponentChildren;
   onArgs: (args: Record<string, unknown> | undefined | 'unfit') => void;
   onLeave: () => void;
 }): JSX.Element {
@@ -99,6 +102,7 @@ export function Editor({
           )}
         </label>
       )}
+      {verdict}
       <p class="says">
         The tool&apos;s schema and the policy are asked again before anything runs; both versions are kept in the log.
       </p>

@@ -6,8 +6,10 @@ import { titleOf } from '../parts/question-words.ts';
 import { Seen } from '../parts/seen.ts';
 import { Ago, Until } from '../parts/time.tsx';
 import { Visible } from '../parts/visible.tsx';
+import { EditVerdict, Why } from '../parts/why.tsx';
+import { useExplained } from '../state/explain.ts';
 import type { Card } from '../state/inbox.ts';
-import { look } from '../state/inbox.ts';
+import { look, placeOf } from '../state/inbox.ts';
 import { linkTo } from '../state/route.ts';
 import { AgentQuestion } from './agent-question.tsx';
 import { ApproveBar } from './approve-bar.tsx';
@@ -30,6 +32,8 @@ export function QuestionView({ card }: { card: Card }): JSX.Element {
     setEditing(false);
   }, [digest]);
   const isOpen = card.state !== 'closed';
+  const place = placeOf(card);
+  const onEdit = useExplained(request.requestId, place, edited, edited !== undefined && isOpen);
   const mayAnswer = isOpen && card.whyNot === undefined;
   const preview = approval?.preview ?? [];
   // Other arguments than these run, or have run: they are no promise of what happens.
@@ -90,7 +94,8 @@ export function QuestionView({ card }: { card: Card }): JSX.Element {
                 <Visible text={request.message} />
               </p>
             )}
-          <Why card={card} request={request} />
+          <Facts card={card} request={request} />
+          {approval && <Why requestId={request.requestId} place={place} />}
           {preview.length > 0 && (
             <section aria-label={asAsked ? 'What was asked for' : 'What will happen'}>
               <h3>{asAsked ? 'What was asked for' : 'What will happen'}</h3>
@@ -117,6 +122,7 @@ export function QuestionView({ card }: { card: Card }): JSX.Element {
               <Json value={request.args} part="arguments" label="Arguments as JSON" {...(isOpen ? { seen } : {})} />
               {isEditing && mayAnswer && (
                 <Editor
+                  verdict={edited && <EditVerdict answer={onEdit} />}
                   args={request.args}
                   schema={card.outcome?.tool?.inputSchema}
                   onArgs={(args) => {
@@ -141,7 +147,14 @@ export function QuestionView({ card }: { card: Card }): JSX.Element {
       </div>
       {mayAnswer &&
         (approval ? (
-          <ApproveBar card={card} request={request} seen={seen} edited={edited} isFit={isFit} />
+          <ApproveBar
+            card={card}
+            request={request}
+            seen={seen}
+            edited={edited}
+            isFit={isFit}
+            onEdit={edited && onEdit?.said}
+          />
         ) : (
           <AgentQuestion card={card} request={request} />
         ))}
@@ -163,7 +176,7 @@ function WhyNot({ why }: { why: string }): JSX.Element {
 }
 
 /** The rule that asks, who may answer, and who has. */
-function Why({ card, request }: { card: Card; request: Card['request'] }): JSX.Element | null {
+function Facts({ card, request }: { card: Card; request: Card['request'] }): JSX.Element | null {
   const { approval, answers = [] } = request;
   if (!approval) return null;
   const { ruleId, reason, approvers } = approval;

@@ -31,10 +31,10 @@ export function SessionScreen({
   const why = side === 'events' ? 'events' : 'timeline';
   useEffect(() => {
     if (!host || !isOwn) return;
-    const made = new WatchedSession(host, agent, sessionId);
+    const made = new WatchedSession(host, agent, userId, sessionId);
     setWatched(made);
     return () => made.leave();
-  }, [host, isOwn, agent, sessionId]);
+  }, [host, isOwn, agent, userId, sessionId]);
   if (host && !isOwn) {
     return (
       <div class="empty big">

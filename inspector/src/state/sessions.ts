@@ -56,7 +56,10 @@ export class WatchedSession {
   #answering: Promise<void> = Promise.resolve();
   #frame: number | undefined;
 
-  constructor(host: RemoteHost, agent: string, sessionId: string) {
+  readonly place: { agent: string; userId: string; sessionId: string };
+
+  constructor(host: RemoteHost, agent: string, userId: string, sessionId: string) {
+    this.place = { agent, userId, sessionId };
     void this.#follow(host, agent, sessionId);
   }
 

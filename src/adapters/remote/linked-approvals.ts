@@ -1,5 +1,5 @@
 import type { CoxswainError, GivenAnswer, ReportedRequest, Settlement } from '../../contracts/index.ts';
-import { openRequestOf } from '../../contracts/index.ts';
+import { copyJson, openRequestOf } from '../../contracts/index.ts';
 import { checkAnswer, checkRequestId, StreamQueue } from '../../session/index.ts';
 import type { Link } from './link.ts';
 import type { RemoteApproval, RemoteApprovals } from './remote-host.ts';
@@ -78,6 +78,18 @@ export class LinkedApprovals implements RemoteApprovals {
     remoteInput.place(place);
     const { sessionId, userId, agent } = place;
     return this.#link.request('approvals/outcome', { requestId, sessionId, userId, agent });
+  }
+
+  async explain(
+    requestId: string,
+    place: Omit<QuestionPlace, 'requestId'>,
+    args?: Record<string, unknown>,
+  ): ReturnType<RemoteApprovals['explain']> {
+    checkRequestId(requestId);
+    remoteInput.place(place);
+    const { sessionId, userId, agent } = place;
+    const edited = args === undefined ? {} : { args: copyJson(args, 'approvals.explain: args') };
+    return this.#link.request('approvals/explain', { requestId, sessionId, userId, agent, ...edited });
   }
 
   async decide(

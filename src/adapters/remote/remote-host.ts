@@ -12,7 +12,7 @@ import type {
   Settlement,
   ToolDescriptor,
 } from '../../contracts/index.ts';
-import type { AuditEntry } from '../../session/index.ts';
+import type { AuditEntry, CallExplanation } from '../../session/index.ts';
 import type { LinkState, RemoteOpenOptions } from './options.ts';
 
 /** A server, as its client sees it. */
@@ -87,6 +87,16 @@ export interface RemoteApprovals {
     requestId: string,
     place: { sessionId: string; userId: string; agent: string },
   ): Promise<{ isOpen: boolean; request?: OpenRequest; whyNot?: string; call?: AuditEntry; tool?: ToolDescriptor }>;
+  /**
+   * What policy says now of the call that a question is about (or of a call, by its id), and why. `args`: of these in place of the
+   * call's, with `unfit` and `isForOthers`; nothing is stored. Rules, and other arguments, are for people who may answer.
+   * @throws CoxswainError `FAILED_PRECONDITION / E_UNKNOWN_REQUEST`, `PERMISSION_DENIED / E_NOT_APPROVER`
+   */
+  explain(
+    requestId: string,
+    place: { sessionId: string; userId: string; agent: string },
+    args?: Record<string, unknown>,
+  ): Promise<CallExplanation>;
   /**
    * Answers one question; the run continues, whether or not anybody watches. `place` says which, where several sessions ask one of this
    * id.

@@ -1,8 +1,14 @@
 import type { AnyTool, PolicyEvaluator, PolicyRequest, ToolDescriptor } from '../../contracts/index.ts';
-import { asksNobody, canonicalJson } from '../../contracts/index.ts';
-import { evaluatePolicy } from '../../gate/index.ts';
-import type { CallFacts, CaseResult, Explanation, RulePolicy } from '../../host/index.ts';
-import { describeExplanation, loadPolicyCases, policyCall, runPolicyCases, underMode } from '../../host/index.ts';
+import { asksNobody } from '../../contracts/index.ts';
+import type { CallFacts, CaseResult } from '../../host/index.ts';
+import {
+  describeExplanation,
+  explanationOf,
+  loadPolicyCases,
+  policyCall,
+  runPolicyCases,
+  withoutValues,
+} from '../../host/index.ts';
 import { clean, EXIT, usageError } from '../terminal/index.ts';
 import type { Overrides, StoredCall, StoreFlags } from '../workspace/index.ts';
 import {
@@ -72,11 +78,11 @@ export async function explainPolicy(file: string, call: string, flags: ExplainFl
     flags.session === undefined ? undefined : await storedCall(call, flags.session, flags, overridesOf(flags, facts));
   if (stored && flags.args !== undefined) stored.request.args = argsOf(flags.args);
   const policy = await policyOf(file, flags);
-  const asked = await explain(policy, stored?.request ?? policyCall(call, argsOf(flags.args), facts));
+  const asked = await explanationOf(policy, stored?.request ?? policyCall(call, argsOf(flags.args), facts));
   const { entry } = stored ?? {};
   const hidden = [...(entry?.redacted ?? []), ...(stored ? (asked.decision.redact ?? []) : [])];
   const request = shownRequest(asked.request, hidden);
-  const explanation = hidden.length > 0 ? withoutValues(asked, await explain(policy, request)) : asked;
+  const explanation = hidden.length > 0 ? withoutValues(asked, await explanationOf(policy, request)) : asked;
   if (flags.json) {
     process.stdout.write(`${JSON.stringify({ ...explanation, request, ...(entry ? { stored: entry } : {}) })}\n`);
     return EXIT.done;
@@ -84,17 +90,6 @@ export async function explainPolicy(file: string, call: string, flags: ExplainFl
   for (const line of [...storedLines(stored), ...describeExplanation(explanation)]) out(line);
   out(`  asked with ${askedLine(request)}; --json prints all of it`);
   return EXIT.done;
-}
-
-/** Why arguments did not fit would show what is hidden: it is said of what is shown instead. */
-function withoutValues(asked: Explanation, shown: Explanation): Explanation {
-  const rules = asked.rules.map((rule, place) => {
-    if (!rule.because || !('field' in rule.because) || rule.because.field !== 'args') return rule;
-    const other = shown.rules[place]?.because;
-    const isSame = other !== undefined && 'field' in other && other.field === 'args';
-    return { ...rule, because: { field: rule.because.field, why: isSame ? other.why : 'args: do not fit (hidden)' } };
-  });
-  return { ...asked, rules };
 }
 
 function askedLine({ args, principal, context = {} }: PolicyRequest): string {
@@ -116,17 +111,6 @@ function askedLine({ args, principal, context = {} }: PolicyRequest): string {
 }
 
 const out = (line: string) => process.stdout.write(`${clean(line)}\n`);
-
-async function explain(policy: PolicyEvaluator, request: PolicyRequest): Promise<Explanation> {
-  const said: Explanation =
-    'explain' in policy
-      ? await (policy as RulePolicy).explain(request)
-      : { decision: await evaluatePolicy(policy, request), rules: [], byDefault: false, request };
-  const mode = request.context?.permissionMode;
-  const decision = await evaluatePolicy(underMode(policy, mode), request);
-  const isChanged = mode !== undefined && canonicalJson(decision) !== canonicalJson(said.decision);
-  return isChanged ? { ...said, decision, mode: { name: mode, without: said.decision } } : said;
-}
 
 function storedLines(stored: StoredCall | undefined): string[] {
   if (!stored) return [];

@@ -118,6 +118,14 @@ export const rpcParams = {
   'approvals/list': z.looseObject({ sessionId: id.optional(), own: z.boolean().optional() }),
   'approvals/watch': z.looseObject({ sessionId: id.optional(), stop: z.boolean().optional() }),
   'approvals/outcome': z.looseObject({ requestId: z.string().min(1), sessionId: id, userId: id, agent: id }),
+  'approvals/explain': z.looseObject({
+    requestId: z.string().min(1),
+    sessionId: id,
+    userId: id,
+    agent: id,
+    /** In place of the call's. */
+    args: record.optional(),
+  }),
   'approvals/decide': z.looseObject({
     requestId: z.string().min(1),
     answer: requestAnswer,

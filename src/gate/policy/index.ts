@@ -1,7 +1,7 @@
 /** The decision on a call: policies, hooks, questions, approvals. */
 export { askHook } from './ask-hook.ts';
 export type { AskedWith } from './asked-with.ts';
-export { frozenPrincipal, requestOf } from './asked-with.ts';
+export { frozenPrincipal, policyAskedWith, requestOf } from './asked-with.ts';
 export type { Approval, Verdict } from './decide.ts';
 export { decide, decideApproved, policyOn, policyRequest, recordFacts } from './decide.ts';
 export { Decision, isByPolicy } from './decision.ts';

@@ -1,5 +1,5 @@
 import type { GivenAnswer, OpenRequest, Principal, Settlement, ToolDescriptor } from '../../contracts/index.ts';
-import type { AuditEntry } from '../../session/index.ts';
+import type { AuditEntry, CallExplanation } from '../../session/index.ts';
 import type { ApprovalFilter, ApprovalPlace, OpenApproval } from './open-sessions.ts';
 
 /** Open questions across sessions and processes. */
@@ -31,6 +31,25 @@ export interface Approvals {
   ): Promise<
     { isOpen: boolean; request?: OpenRequest; whyNot?: string; call?: AuditEntry; tool?: ToolDescriptor } | undefined
   >;
+  /**
+   * What policy says now of the call that a question is about (or of a call, by its id), and why: which rules were tried, which
+   * decides. `args`: of these arguments in place of the call's, also where the tool takes them and whether this person's
+   * approval is enough; nothing is stored and no hook is asked. Rules, and other arguments, are for people who may
+   * answer the question; who owns the session or asked for the call gets the decision alone. `everything`: all of it, whatever
+   * the call is to them. Undefined: there is no such call that they may know of.
+   * @throws CoxswainError `PERMISSION_DENIED / E_NOT_APPROVER` for `args` of people who may not answer
+   */
+  explain(
+    requestId: string,
+    asking: {
+      by: Principal;
+      agent: string;
+      userId: string;
+      sessionId: string;
+      args?: Record<string, unknown>;
+      everything?: boolean;
+    },
+  ): Promise<CallExplanation | undefined>;
   /**
    * Answers one question. Once it is durable the run continues, whether or not anybody watches it.
    * @throws CoxswainError `FAILED_PRECONDITION / E_UNKNOWN_REQUEST | E_REQUEST_CLOSED`, `PERMISSION_DENIED /

@@ -9,7 +9,9 @@ import {
   checkOptions,
   checkPrincipal,
   checkRequestId,
+  flag,
   nameOfPrincipal,
+  object,
   StreamQueue,
   text,
 } from '../../session/index.ts';
@@ -19,6 +21,7 @@ import type { Holder } from '../terms/index.ts';
 import { held } from '../terms/index.ts';
 import { ApprovalLookout } from './approval-lookout.ts';
 import type { Approvals } from './approvals.ts';
+import { explainCall } from './explain-call.ts';
 import { KnownAnswers } from './known-answers.ts';
 import type { KnownQuestion } from './known-questions.ts';
 import { KnownQuestions, knownOf, mayKnow } from './known-questions.ts';
@@ -139,13 +142,41 @@ export class HostApprovals implements Approvals, Holder {
     const { by, agent, userId, sessionId } = asking;
     checkPrincipal(by, 'by');
     const place = { agent, userId, sessionId };
+    const found = await this.#knownTo(by, requestId, place);
+    return found && outcomeOf(this.#host, { requestId, by, place, open: found.open });
+  }
+
+  async explain(requestId: string, asking: Parameters<Approvals['explain']>[1]): ReturnType<Approvals['explain']> {
+    checkRequestId(requestId);
+    checkOptions<typeof asking>(asking, 'approvals.explain: the second argument', {
+      ...placeShape,
+      by: anything,
+      args: object,
+      everything: flag,
+    });
+    const { by, agent, userId, sessionId, args, everything = false } = asking;
+    checkPrincipal(by, 'by');
+    const place = { agent, userId, sessionId };
+    const found = everything
+      ? { open: (await this.find(requestId, place))[0], known: undefined }
+      : await this.#knownTo(by, requestId, place);
+    return found && explainCall(this.#host, { requestId, by, place, args, everything, ...found });
+  }
+
+  /** What is open of a question, and what was shown of it, for somebody who may know of it. */
+  async #knownTo(
+    by: Principal,
+    requestId: string,
+    place: SessionPlace,
+  ): Promise<{ open: OpenApproval | undefined; known: KnownQuestion | undefined } | undefined> {
+    const { userId, sessionId } = place;
     const known = this.#known.find(userId, sessionId, requestId);
     const isTheirs = userId === nameOfPrincipal(by) || (known !== undefined && mayKnow(known, by));
     // Who may know of it is decided before its log is read, and as far as that can be before its session is opened.
     const open = isTheirs ? (await this.find(requestId, place))[0] : await this.#open.of(requestId, place, by);
     const mayAsk = isTheirs || (open !== undefined && mayKnow(knownOf(open), by));
     if (!mayAsk && !(await this.#answers.has(place, requestId, nameOfPrincipal(by)))) return undefined;
-    return outcomeOf(this.#host, { requestId, by, place, open });
+    return { open, known };
   }
 
   async decide(

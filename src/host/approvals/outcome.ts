@@ -37,7 +37,7 @@ export async function outcomeOf(
 }
 
 /** What a log says of one call: nothing else of it is held. */
-async function* ofCall(events: AsyncIterable<AgentEvent>, callId: string): AsyncGenerator<AgentEvent> {
+export async function* ofCall(events: AsyncIterable<AgentEvent>, callId: string): AsyncGenerator<AgentEvent> {
   for await (const event of events) if (callOf(event) === callId) yield event;
 }
 

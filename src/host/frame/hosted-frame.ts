@@ -262,6 +262,11 @@ export class HostedFrame implements JudgeOptions {
     };
   }
 
+  /** The base and what is remembered, before any mode. */
+  get rules(): PolicyEvaluator {
+    return sessionPolicy(this.base, this.#host.remembered.of(this.#scope), undefined);
+  }
+
   excluded(mode: PermissionMode | undefined): readonly string[] | Promise<readonly string[]> {
     const scope = { agent: this.agent, ...(mode === undefined ? {} : { permissionMode: mode }) };
     return excludedBy(this.base, scope, this.policyTimeoutMs);

@@ -1,5 +1,7 @@
-import type { PolicyDecision, PolicyOutcome, PolicyRequest } from '../../contracts/index.ts';
-import { obligationsIn } from '../../gate/index.ts';
+import type { PolicyDecision, PolicyEvaluator, PolicyOutcome, PolicyRequest } from '../../contracts/index.ts';
+import { canonicalJson } from '../../contracts/index.ts';
+import { evaluatePolicy, obligationsIn } from '../../gate/index.ts';
+import { underMode } from './presets.ts';
 import type { PolicyRule, PolicyTier } from './rule.ts';
 
 /** How one rule took a call. */
@@ -28,6 +30,36 @@ export interface Explanation {
   mode?: { name: string; without: PolicyDecision };
   /** What the rules were given. */
   request: PolicyRequest;
+}
+
+/** Why a policy says what it says of a call, under the mode of the request; of one that shows no rules, its word alone. */
+export async function explanationOf(policy: PolicyEvaluator, request: PolicyRequest): Promise<Explanation> {
+  const said: Explanation = showsRules(policy)
+    ? await policy.explain(request)
+    : { decision: await evaluatePolicy(policy, request), rules: [], byDefault: false, request };
+  const mode = request.context?.permissionMode;
+  const decision = await evaluatePolicy(underMode(policy, mode), request);
+  const isChanged = mode !== undefined && canonicalJson(decision) !== canonicalJson(said.decision);
+  return isChanged ? { ...said, decision, mode: { name: mode, without: said.decision } } : said;
+}
+
+function showsRules(
+  policy: PolicyEvaluator,
+): policy is PolicyEvaluator & { explain(request: PolicyRequest): Promise<Explanation> } {
+  return 'explain' in policy && typeof policy.explain === 'function';
+}
+
+/**
+ * Why arguments did not fit would show what is hidden in them: it is said of what is shown instead, which `shown` explains.
+ */
+export function withoutValues(asked: Explanation, shown: Explanation): Explanation {
+  const rules = asked.rules.map((rule, place) => {
+    if (!rule.because || !('field' in rule.because) || rule.because.field !== 'args') return rule;
+    const other = shown.rules[place]?.because;
+    const isSame = other !== undefined && 'field' in other && other.field === 'args';
+    return { ...rule, because: { field: rule.because.field, why: isSame ? other.why : 'args: do not fit (hidden)' } };
+  });
+  return { ...asked, rules };
 }
 
 /** In lines, for people. */

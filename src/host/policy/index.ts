@@ -3,7 +3,7 @@ export type { CallFacts, CaseResult, PolicyCase } from './cases.ts';
 export { loadPolicyCases, policyCall, runPolicyCases } from './cases.ts';
 export type { PolicyScope } from './compile.ts';
 export type { ExplainedRule, Explanation } from './explain.ts';
-export { describeExplanation } from './explain.ts';
+export { describeExplanation, explanationOf, withoutValues } from './explain.ts';
 export type { ReasonedVerdict, ToolVerdict, ToolVerdicts } from './policy-for.ts';
 export { policyFor } from './policy-for.ts';
 export type { PresetOptions } from './presets.ts';

@@ -1,5 +1,5 @@
-import type { Principal } from '../../contracts/index.ts';
-import type { GateCall, HeldQuestion } from '../../gate/index.ts';
+import type { PolicyRequest, Principal } from '../../contracts/index.ts';
+import type { CheckedDecision, GateCall, HeldQuestion } from '../../gate/index.ts';
 import {
   approversOf,
   bothRules,
@@ -7,7 +7,9 @@ import {
   isForNamed,
   mayDecide,
   personOf,
+  policyAskedWith,
   policyOn,
+  requestOf,
   sooner,
   yesesNeeded,
 } from '../../gate/index.ts';
@@ -68,6 +70,35 @@ export async function questionForOthers(
   const deciding = voters.filter((by) => mayDecide(policy, rules.principal, by));
   const isEnough = new Set(deciding.map((by) => (by ? personOf(by) : ''))).size >= yesesNeeded(policy);
   return isEnough ? undefined : question;
+}
+
+/** What policy would say to other arguments of an open call, before anybody answers. */
+export interface WordOnEdit {
+  /** What it was asked. */
+  request: PolicyRequest;
+  decision: CheckedDecision;
+  /** Why the tool does not take them. Policy is asked all the same. */
+  unfit?: string;
+  /** Policy wants other people than this one to decide on them, or more. */
+  isForOthers: boolean;
+}
+
+/** Nothing is stored, no hook is asked: a hook may still refuse what is edited. */
+export async function wordOnEdit(
+  call: GateCall,
+  rules: HostRules,
+  given: Record<string, unknown>,
+  by: Principal,
+): Promise<WordOnEdit> {
+  const checked = await rules.validate(given);
+  const args = checked.ok ? checked.args : given;
+  const decision = await policyOn(call, args, rules);
+  return {
+    request: requestOf(call.tool.name, args, policyAskedWith(call, rules), call.sessionId),
+    decision,
+    ...(checked.ok ? {} : { unfit: checked.message }),
+    isForOthers: (await questionForOthers(call, rules, args, [by])) !== undefined,
+  };
 }
 
 /** Why an agent's own question may not be answered with these arguments; undefined if it may. */

@@ -38,7 +38,8 @@ import type { QuestionOptions } from './approval-question.ts';
 import { CheckAllowance } from './check-allowance.ts';
 import type { Confirmation, Confirmations } from './confirmation.ts';
 import { confirmationOf, confirmationQuestion, isOvertaken } from './confirmation.ts';
-import { whyNotEdited } from './edited-args.ts';
+import type { WordOnEdit } from './edited-args.ts';
+import { whyNotEdited, wordOnEdit } from './edited-args.ts';
 import { FiredHooks } from './fired-hooks.ts';
 import { openCallFacts } from './open-call-facts.ts';
 import type { JudgedCall } from './question-outcome.ts';
@@ -315,6 +316,18 @@ export class Judge {
     const checked = validateArgs({ inputSchema: call.tool.inputSchema }, given);
     const args = checked.ok ? checked.args : given;
     return whyNotEdited(call, this.#rules(request, hostTool, undefined), args, by);
+  }
+
+  /** As {@link wordOnEdit}. */
+  async word(
+    request: ReportedRequest,
+    hostTool: HostTool | undefined,
+    args: Record<string, unknown>,
+    by: Principal,
+  ): Promise<WordOnEdit> {
+    await ensureValidator();
+    const call = gateCall(request, hostTool, this.#options.agent);
+    return wordOnEdit(call, this.#rules(request, hostTool, undefined), args, by);
   }
 
   /** Who decides, and on what grounds, whatever the arguments. */

@@ -9,7 +9,7 @@ const watching = new WeakMap<Caller, () => void>();
 
 /** For people who hold no session. */
 export const approvalMethods: Handlers<
-  'approvals/list' | 'approvals/watch' | 'approvals/outcome' | 'approvals/decide'
+  'approvals/list' | 'approvals/watch' | 'approvals/outcome' | 'approvals/explain' | 'approvals/decide'
 > = {
   'approvals/list': async (connection, { sessionId, own }) => {
     const { principal } = connection;
@@ -44,6 +44,9 @@ export const approvalMethods: Handlers<
 
   'approvals/outcome': (connection, { requestId, sessionId, userId, agent }) =>
     approvals(connection).outcome(connection.principal, requestId, { sessionId, userId, agent }),
+
+  'approvals/explain': (connection, { requestId, sessionId, userId, agent, args }) =>
+    approvals(connection).explain(connection.principal, requestId, { sessionId, userId, agent }, args),
 
   'approvals/decide': (connection, { requestId, answer, ...place }) => {
     const { hub, principal } = connection;

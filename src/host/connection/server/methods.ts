@@ -81,6 +81,7 @@ export const largeAnswers: ReadonlySet<string> = new Set<RpcMethod>([
   'session/pending',
   'approvals/list',
   'approvals/outcome',
+  'approvals/explain',
 ]);
 
 /** The method of this name, for params that were checked; undefined: there is none. */

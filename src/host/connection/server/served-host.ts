@@ -98,6 +98,13 @@ function servedApprovals(host: AgentHost, warn: (message: string, error?: unknow
       return found;
     },
 
+    async explain(who, requestId, place, args) {
+      const asking = { by: who, ...place, ...(args ? { args } : {}) };
+      const found = await host.approvals.explain(requestId, asking);
+      if (!found) throw unknownRequest(requestId);
+      return found;
+    },
+
     async decide(who, requestId, place, given, hold, assertCurrent) {
       const answer = answerBy(given, who);
       const found = await host.approvals.find(requestId, place);

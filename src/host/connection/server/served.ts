@@ -32,6 +32,13 @@ export interface ServedApprovals {
     requestId: string,
     place: Required<Record<keyof ApprovalPlace, string>>,
   ): Promise<NonNullable<Awaited<ReturnType<Approvals['outcome']>>>>;
+  /** @throws CoxswainError `FAILED_PRECONDITION / E_UNKNOWN_REQUEST` for one that they may not know of, too */
+  explain(
+    who: Principal,
+    requestId: string,
+    place: Required<Record<keyof ApprovalPlace, string>>,
+    args: Record<string, unknown> | undefined,
+  ): Promise<NonNullable<Awaited<ReturnType<Approvals['explain']>>>>;
   /** `hold` is the session's channel, opened if it is not: whoever watches sees the run go on. */
   decide(
     who: Principal,
