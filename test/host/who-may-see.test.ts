@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { AgentSource, Principal } from '../../src/contracts/index.ts';
-import { createHost, fromAgent, InMemorySessionService } from '../../src/index.ts';
+import { createHost, fromAgent, InMemorySessionService, LlmAgent, subagentTool } from '../../src/index.ts';
 import type { SessionService } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { all, bot, notingTool, policyOf } from './kit.ts';
@@ -141,4 +141,40 @@ describe('ATK3-09 what came of a question', () => {
     expect(work.opened).toBe(0);
     await host.close();
   });
+});
+
+test('ATK3-09 sibling: an id that nobody asks has sessions that wait for a sub-agent opened once', async () => {
+  const opened: string[] = [];
+  const counted = (inner: AgentSource): AgentSource => ({
+    ...inner,
+    async open(...given) {
+      const session = await inner.open(...given);
+      opened.push(session.id);
+      return session;
+    },
+  });
+  const sessions = 5;
+  const script = (name: string) =>
+    Array.from({ length: sessions }, () => ({ calls: [[name, { request: 'go' }]] as const }));
+  const expert = new LlmAgent({ name: 'expert', description: 'knows', model: new ScriptedModel(script('pay')) });
+  const host = createHost({
+    app: 'shop',
+    agents: [counted(fromAgent(bot(new ScriptedModel(script('expert')))))],
+    store: new InMemorySessionService(),
+    tools: [notingTool('pay').tool, subagentTool(counted(fromAgent(expert)))],
+    policy: policyOf({ pay: { outcome: 'ask', approvers: { roles: ['boss'] } } }),
+  });
+  for (let n = 0; n < sessions; n++) {
+    const session = await host.open('bot', { sessionId: `s${n}`, create: true, userId: 'anna' });
+    await all(session.stream('pay'));
+    await session[Symbol.asyncDispose]();
+  }
+  const guess = () => host.approvals.find('nothing#policy');
+  expect(await guess()).toEqual([]);
+  opened.length = 0;
+  for (let n = 0; n < 5; n++) expect(await guess()).toEqual([]);
+  expect(opened).toEqual([]);
+  const [open] = await host.approvals.list({ approver: boss });
+  expect(await host.approvals.find(open?.request.requestId ?? '')).toHaveLength(1);
+  await host.close();
 });

@@ -87,6 +87,12 @@ export class AskedSessions {
     return !asks || asks.some((question) => mayKnow(question, who));
   }
 
+  /** False: it is known not to ask a question of this id. */
+  mayAsk(place: SessionPlace, stands: Stands, requestId: string): boolean {
+    const asks = this.#at(place, stands.of(place))?.asks;
+    return !asks || asks === 'unread' || asks.some((question) => question.requestId === requestId);
+  }
+
   /** It could not be read a moment ago. */
   isUnread(place: SessionPlace, stands: Stands): boolean {
     return this.#at(place, stands.of(place))?.asks === 'unread';

@@ -68,14 +68,7 @@ export class HostApprovals implements Approvals, Holder {
   async find(requestId: string, place: ApprovalPlace = {}): Promise<OpenApproval[]> {
     checkRequestId(requestId);
     checkOptions<ApprovalPlace>(place, 'approvals: place', placeShape);
-    const found: OpenApproval[] = [];
-    for await (const places of placesOf(this.#host, requestId, place)) {
-      for (const one of places) {
-        found.push(...(await this.#open.at(one)).filter(({ request }) => request.requestId === requestId));
-      }
-      if (found.length > 0) break;
-    }
-    return found;
+    return this.#open.find(requestId, place);
   }
 
   watch(filter: ApprovalFilter = {}): AsyncIterableIterator<OpenApproval> {

@@ -92,14 +92,17 @@ export async function withoutCalled<T extends SessionPlace>(
 /**
  * Where a question of this id may be open: of sessions that others have called, their callers' instead. First where
  * the index has its call; then, for whoever has found nothing there, where the call of a sub-agent is open, as that may
- * keep its sessions where no index tells of them.
+ * keep its sessions where no index tells of them. `withoutThose`: `withoutSubagents`, of some of all that are open.
  * @throws CoxswainError `FAILED_PRECONDITION / E_UNKNOWN_REQUEST` where that would be many sessions
  */
 export async function* placesOf(
   host: Places & Pick<ApprovalHost, 'agentTools'>,
   requestId: string,
   place: ApprovalPlace,
-): AsyncGenerator<SessionPlace[], void> {
+  withoutThose: (places: readonly WaitingSession[], open: readonly WaitingSession[]) => Promise<WaitingSession[]> = (
+    places,
+  ) => withoutSubagents(host, places),
+): AsyncGenerator<WaitingSession[], void> {
   const { userId, sessionId } = place;
   // A session is named: it, and those that may have called it.
   const ids = sessionId === undefined ? [undefined] : [sessionId, ...prefixesOf(sessionId)];
@@ -117,9 +120,9 @@ export async function* placesOf(
   const unknown = sessionId === undefined ? open.filter(({ calls }) => !calls).length : 0;
   if (unknown > MAX_LOOKED_INTO) throw tooMany(requestId, `${unknown} sessions are open of which no call is known`);
   const callers = sessionId === undefined ? asking.flatMap((one) => callersOf(one, byName)) : open;
-  const first = new Set<SessionPlace>([...asking, ...callers]);
-  const roots = async (places: readonly SessionPlace[]) =>
-    (await withoutSubagents(host, places)).filter((one) => isAt(one, place));
+  const first = new Set<WaitingSession>([...asking, ...callers]);
+  const roots = async (places: readonly WaitingSession[]) =>
+    (await withoutThose(places, open)).filter((one) => isAt(one, place));
   yield roots([...first]);
   if (sessionId !== undefined) return;
   const { agentTools } = host;

@@ -7,8 +7,8 @@ import { isApprovalQuestion } from '../questions/index.ts';
 import { approvalCursor, byAge, isBefore, order, startOf, wasShown } from './approval-pages.ts';
 import { AskedSessions, Stands } from './asked-sessions.ts';
 import type { KnownQuestions } from './known-questions.ts';
-import { calledBy, isAt, leftOut, lookInto, withoutCalled } from './open-places.ts';
-import type { ApprovalFilter, ApprovalHost, OpenApproval, WaitingSession } from './open-sessions.ts';
+import { calledBy, isAt, leftOut, lookInto, placesOf, withoutCalled, withoutSubagents } from './open-places.ts';
+import type { ApprovalFilter, ApprovalHost, ApprovalPlace, OpenApproval, WaitingSession } from './open-sessions.ts';
 
 /** Sessions that a list looks into at a time. */
 const AT_ONCE = 8;
@@ -46,8 +46,7 @@ export class OpenQuestions {
         !(after && isBefore(place, after)) &&
         this.#mayConcern(place, stands, filter),
     );
-    const below = (caller: WaitingSession) => this.#asked.below(caller, stands, () => calledBy(this.#host, caller));
-    const places = (await withoutCalled(asking, open, below)).sort(byAge);
+    const places = (await withoutCalled(asking, open, this.#below(stands))).sort(byAge);
     const found: OpenApproval[] = [];
     while (places.length > 0 && found.length < limit) {
       // Somebody else may have read it meanwhile.
@@ -84,13 +83,34 @@ export class OpenQuestions {
     return open;
   }
 
+  /** All questions of this id; where no session is named, those that are known not to ask it are not opened again. */
+  async find(requestId: string, place: ApprovalPlace): Promise<OpenApproval[]> {
+    let stands: Stands | undefined;
+    const roots = (places: readonly WaitingSession[], open: readonly WaitingSession[]) => {
+      // Of one that is named the index was not asked for those below it.
+      if (place.sessionId !== undefined) return withoutSubagents(this.#host, places);
+      stands = new Stands(open, this.#host.agentTools);
+      return withoutCalled(places, places, this.#below(stands));
+    };
+    const found: OpenApproval[] = [];
+    for await (const places of placesOf(this.#host, requestId, place, roots)) {
+      for (const one of places) {
+        if (stands && !this.#asked.mayAsk(one, stands, requestId)) continue;
+        const read = () => this.at(one);
+        const asked = await (stands ? this.#asked.read(one, stands, Number.POSITIVE_INFINITY, read) : read());
+        found.push(...asked.filter(({ request }) => request.requestId === requestId));
+      }
+      if (found.length > 0) break;
+    }
+    return found;
+  }
+
   /** What is open of a question in a session, for somebody who may know of something that it asks. */
   async of(requestId: string, place: SessionPlace, who: Principal): Promise<OpenApproval | undefined> {
     const open = await this.#host.openSessions({ userId: place.userId });
     const stands = new Stands(open, this.#host.agentTools);
     const asking = open.filter((one) => isAt(one, place) && this.#asked.mayConcern(one, stands, who));
-    const below = (caller: WaitingSession) => this.#asked.below(caller, stands, () => calledBy(this.#host, caller));
-    const [found] = await withoutCalled(asking, open, below);
+    const [found] = await withoutCalled(asking, open, this.#below(stands));
     const asked = found ? await this.#asked.read(found, stands, Number.POSITIVE_INFINITY, () => this.at(found)) : [];
     return asked.find(({ request }) => request.requestId === requestId);
   }
@@ -98,6 +118,11 @@ export class OpenQuestions {
   /** Something was asked of this user's sessions, or answered. */
   forget(userId: string): void {
     this.#asked.forget(userId);
+  }
+
+  /** Ids of the sessions that one has called, as they are known. */
+  #below(stands: Stands): (caller: WaitingSession) => Promise<readonly string[] | undefined> {
+    return (caller) => this.#asked.below(caller, stands, () => calledBy(this.#host, caller));
   }
 
   /** Decided by what is known: a session is opened for people who may see what it asks, and where that is not known. */
