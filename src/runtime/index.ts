@@ -174,6 +174,7 @@ export {
   createActions,
   createEvent,
   DONE,
+  deliveredWords,
   digestOf,
   evidenceOf,
   extendChain,

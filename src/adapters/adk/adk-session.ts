@@ -239,7 +239,8 @@ export class AdkSession implements AgentSession {
     this.runtime.assertOpen();
     checkSteer(data);
     const parts = checkContent(copyJson(data.content, 'steer'));
-    return this.runtime.steer({ threadId: data.threadId, parts });
+    const by = data.by && copyJson(data.by, 'steer');
+    return this.runtime.steer({ threadId: data.threadId, parts, by });
   }
 
   async update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {

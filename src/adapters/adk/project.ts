@@ -208,7 +208,7 @@ function message(event: StoredEvent, bodies: Body[]): void {
     _meta: {
       messageId: event.id,
       ...(replaces === undefined ? {} : { replaces }),
-      ...(event.actions.steer ? { steer: true } : {}),
+      ...(event.actions.steer ? { steer: true, ...defined({ saidBy: event.customMetadata?.saidBy }) } : {}),
       ...(event.actions.skipSummarization ? { skipSummarization: true } : {}),
     },
   });
@@ -289,7 +289,7 @@ function customs(event: StoredEvent, bodies: Body[]): void {
   if (metadata) bodies.push({ type: 'custom', kind: 'metadata', data: metadata });
 }
 
-const internalMetadata = new Set(['replaces', 'role', 'settledBy', 'step', 'value']);
+const internalMetadata = new Set(['replaces', 'role', 'saidBy', 'settledBy', 'step', 'value']);
 
 function ownMetadata(metadata: Record<string, unknown>): Record<string, unknown> | undefined {
   const entries = Object.entries(metadata).filter(([key]) => !internalMetadata.has(key));

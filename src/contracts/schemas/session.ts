@@ -117,7 +117,12 @@ export const sessionInput = z.discriminatedUnion('kind', [
   continueInput,
 ]);
 
-export const steerData = z.looseObject({ content: messageContent, threadId: z.string().optional() });
+export const steerData = z.looseObject({
+  content: messageContent,
+  threadId: z.string().optional(),
+  /** Who says it, by the word of a host to its executor. A host says it itself: it takes nobody's word for it. */
+  by: principal.optional(),
+});
 
 export const sessionUpdate = z.strictObject({
   model: z.string().nullable().optional(),

@@ -2,7 +2,7 @@ import type { ContentPart, MediaPart } from '../../contracts/index.ts';
 import { CoxswainError, textOfParts } from '../../contracts/index.ts';
 import { toJsonValue } from '../../gate/index.ts';
 import type { AgentContext, EventInit, StoredEvent } from '../../runtime/index.ts';
-import { sees } from '../../runtime/index.ts';
+import { deliveredWords, sees } from '../../runtime/index.ts';
 import type { MediaKind, ModalityHazard, RecordChange, RecordKind, TrustTier } from '../records/index.ts';
 import { bytesInMemory, Media, Message, Records, Thought, ToolCall } from '../records/index.ts';
 
@@ -53,7 +53,7 @@ export function recordsOf(context: AgentContext, upTo = Number.POSITIVE_INFINITY
 }
 
 function take(records: Records, event: StoredEvent, context: AgentContext): void {
-  for (const message of steersOf(context, event.actions.delivered ?? [])) {
+  for (const message of steersOf(context, event.actions.delivered ?? [], event)) {
     records.apply({ op: 'store', kind: 'message', value: message });
   }
   const stored = event.customMetadata?.dispatch as Stored | undefined;
@@ -73,11 +73,12 @@ function take(records: Records, event: StoredEvent, context: AgentContext): void
   if (thought) records.apply({ op, kind: 'thought', value: thought });
 }
 
-/** Words that somebody added to a running turn. */
-export function steersOf(context: AgentContext, ids: readonly string[]): Message[] {
+/** Words that somebody added to a turn; `delivering`: the event that gives them to it. */
+export function steersOf(context: AgentContext, ids: readonly string[], delivering?: StoredEvent): Message[] {
   return ids.flatMap((id) => {
     const event = context.invocation.session.log.find((candidate) => candidate.id === id);
-    return (event && messageOfEvent(event, context.agent.name)) ?? [];
+    const content = event && delivering ? deliveredWords(event, delivering) : event?.content;
+    return (event && content && messageOfEvent({ ...event, content }, context.agent.name)) ?? [];
   });
 }
 

@@ -25,7 +25,10 @@ export async function steerTurn(session: Hosted, data: SteerData, who: Principal
   if (session.liveRun || !standing.isOver) assertOwnTurn(session.id, standing, who);
   const { threadId } = data;
   const child = threadId === undefined ? undefined : await session.subagents?.find({ threadId });
-  return child ? child.steer(data) : session.inner.steer(await passSteer(session, data, who));
+  const { id, onBehalfOf } = who;
+  // Not what the caller says of it, nor what else the host knows of them.
+  const said: SteerData = { ...data, by: { id, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) } };
+  return child ? child.steer(said) : session.inner.steer(await passSteer(session, said, who));
 }
 
 function named({ id, onBehalfOf }: Principal): string {

@@ -1,6 +1,7 @@
 import { LazyMap, LazySet } from '../../base/index.ts';
 import type { Content, ContentPart, FunctionCallPart, FunctionResponsePart } from '../../contracts/index.ts';
 import type { Compacted, StoredEvent } from '../log/index.ts';
+import { deliveredWords } from '../log/index.ts';
 import { clearedResult } from './cleared.ts';
 import { tokensOfContent } from './tokens.ts';
 
@@ -156,8 +157,9 @@ export class History {
     }
     if (event.actions.compacted && this.#isOwn(event)) this.#compact(event, event.actions.compacted);
     for (const id of event.actions.delivered ?? []) {
-      const steer = byId(id)?.content;
-      if (steer) this.#push(steer, event, 'words');
+      const steer = byId(id);
+      const words = steer && deliveredWords(steer, event);
+      if (words) this.#push(words, event, 'words');
     }
     if (event.actions.interim) {
       for (const [callId, interim] of Object.entries(event.actions.interim)) {

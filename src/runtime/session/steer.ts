@@ -1,4 +1,5 @@
-import type { ContentPart } from '../../contracts/index.ts';
+import type { ContentPart, Principal } from '../../contracts/index.ts';
+import { nameOfPrincipal } from '../../session/index.ts';
 import type { Engine } from '../agent/index.ts';
 import { requesterOf } from '../agent/index.ts';
 import { ownerOfThread } from '../calls/index.ts';
@@ -14,6 +15,8 @@ import { storeBeside } from './store-beside.ts';
 export interface SteerWords {
   readonly threadId?: string | undefined;
   readonly parts: ContentPart[];
+  /** Who says them, where a host has said so. */
+  readonly by?: Principal | undefined;
 }
 
 /**
@@ -23,22 +26,25 @@ export interface SteerWords {
 export async function storeSteer(
   live: LiveSession,
   engine: Engine,
-  { threadId, parts: given }: SteerWords,
+  { threadId, parts: given, by }: SteerWords,
   hostRuns: boolean,
 ): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
   const parts = await hooked(live, engine, given, hostRuns);
   await live.catchUp();
-  const { event, reaches } = await storeBeside(live, (running) => words(live, running, { threadId, parts }));
+  const { event, reaches } = await storeBeside(live, (running) => words(live, running, { threadId, parts, by }));
   return { steerId: event.id, disposition: reaches ? 'current_turn' : 'next_turn' };
 }
 
-function words(live: LiveSession, running: RunningInvocation | undefined, { threadId, parts }: SteerWords): Beside {
+function words(live: LiveSession, running: RunningInvocation | undefined, { threadId, parts, by }: SteerWords): Beside {
   const { turn } = live.fold;
   // A turn that waits goes on with these words.
   const waits = turn !== undefined && turn.ended === undefined;
   const isThere =
     threadId === undefined || (running?.hasThread(threadId) ?? ownerOfThread(live.fold, threadId) !== undefined);
-  const reaches = isThere && (running ? !running.closing && !running.signal.aborted : waits);
+  // A turn of somebody else's may have begun since they were said: they are no part of it.
+  const whose = turn && live.fold.terms.get(turn.id)?.principal;
+  const isOwn = !by || !whose || nameOfPrincipal(whose) === nameOfPrincipal(by);
+  const reaches = isOwn && isThere && (running ? !running.closing && !running.signal.aborted : waits);
   const event = createEvent({
     // Of no turn yet where they come too late for this one: they stand before the next message.
     turnId: reaches ? (turn?.id ?? '') : '',
@@ -46,6 +52,7 @@ function words(live: LiveSession, running: RunningInvocation | undefined, { thre
     author: 'user',
     content: { role: 'user', parts },
     ...(reaches && threadId !== undefined ? { thread: threadId } : {}),
+    ...(by ? { customMetadata: { saidBy: nameOfPrincipal(by) } } : {}),
     actions: { steer: true },
   });
   return { event, reaches };

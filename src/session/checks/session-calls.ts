@@ -64,11 +64,12 @@ export function checkAbort(target: AbortTarget): void {
   checkOptions<AbortTarget>(target, 'abort', abort);
 }
 
-const steer: Shape<SteerData> = { content: required(anything), threadId: text };
+const steer: Shape<SteerData> = { content: required(anything), threadId: text, by: object };
 
 /** What `content` holds is the matter of `checkContent`. @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export function checkSteer(data: SteerData): void {
   checkShape<SteerData>(data, 'steer', steer);
+  if (data.by !== undefined) checkPrincipal(data.by, 'steer.by');
 }
 
 const events: Shape<EventsOptions> = { after: text, limit: amount, live: flag };
