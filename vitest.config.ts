@@ -50,6 +50,8 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 30_000,
+    // What is waited for comes, only later where the machine has other work: one second is a claim about its speed.
+    expect: { poll: { timeout: 30_000 } },
     allowOnly: false,
     reporters: ['default', new PlainReporter()],
     coverage: {
