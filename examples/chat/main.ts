@@ -16,21 +16,22 @@ const people = new Map([
 
 /** Starts the application; `port` 0 takes a free one. Sessions are kept in the file `store`. */
 export async function start({ port = 0, store = 'chat.db' }: { port?: number; store?: string } = {}) {
-  const app = new Hono();
+  const host = createHost({ app: 'shop', agents: [agent], tools, policy, store: await openSqlite(store) });
   const page = await bundled();
-  app.get('/', (c) => c.html(html));
-  app.get('/page.js', (c) => c.body(page, 200, { 'content-type': 'text/javascript' }));
+  const app = new Hono();
   const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port });
   await once(server, 'listening');
+  // From here on nothing is waited for: a page of before may come at once.
   const address = server.address();
   const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : port}`;
-  const host = createHost({ app: 'shop', agents: [agent], tools, policy, store: await openSqlite(store) });
   const handler = createHttp(host, {
     basePath: '/agents',
     authenticate: ({ headers }) => people.get(/(?:^|; )person=(\w+)/.exec(headers.cookie ?? '')?.[1] ?? 'anna'),
     allowedOrigins: [url],
   });
   app.all('/agents/*', (c) => handler(c.req.raw));
+  app.get('/', (c) => c.html(html));
+  app.get('/page.js', (c) => c.body(page, 200, { 'content-type': 'text/javascript' }));
   app.get('/as/:person', (c) => {
     c.header('set-cookie', `person=${encodeURIComponent(c.req.param('person'))}; Path=/; HttpOnly; SameSite=Lax`);
     return c.redirect('/');
