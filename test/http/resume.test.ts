@@ -87,6 +87,28 @@ describe('resumption', () => {
     );
   });
 
+  test('HTTP-12 dropped at each frame in turn, and at all of them: nothing is lost, nothing comes twice', async () => {
+    const watch = async (drops: readonly number[]) => {
+      const look = notingTool('look', readOnly);
+      const script = [{ deltas: pieces(6), calls: [['look', {}] as const] }, { deltas: pieces(6, 'x') }];
+      const front = await fronting(hostOf(bot(script), { tools: [look.tool] }).host);
+      await open(front);
+      const watched = persist(front, drops);
+      await post(front, `${S}/messages`, { input: 'go' });
+      const events = await watched;
+      expect(idsOf(durable(events))).toEqual(idsOf(await logOf(front)));
+      expect(new Set(idsOf(events)).size).toBe(events.length);
+      expect(textIn(events)).toBe([...pieces(6), ...pieces(6, 'x')].join(''));
+      expect(look.runs).toHaveLength(1);
+      await front.close();
+      return events.length;
+    };
+    const frames = await watch([]);
+    expect(frames).toBeGreaterThan(15);
+    for (let at = 1; at < frames; at++) expect([at, await watch([at])]).toEqual([at, frames]);
+    expect(await watch(Array.from({ length: 2 * frames }, () => 1))).toBe(frames);
+  });
+
   test('HTTP-12 the same where few frames are kept: the durable events are the log, in order, once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 8 }), async (drops) => {
