@@ -85,6 +85,44 @@ describe('what is left out', () => {
     expect(warnings).toEqual([]);
   });
 
+  test('CMP-13 a new result that takes half of what there is is cut before it is sent; what was sent stays as it is', async () => {
+    const model = new ScriptedModel([
+      { calls: [['look', { size: 4000 }]], usage: { inputTokens: 100, outputTokens: 10 } },
+      { calls: [['look', { size: 20_000 }]], usage: { inputTokens: 1100, outputTokens: 10 } },
+      'done',
+    ]);
+    const { say } = bench(
+      llm('bot', model, {
+        tools: [ownTool('look', ({ size }) => long(Number(size)))],
+        compaction: { window: 6000, keep: 1 },
+      }),
+    );
+    const events = await say('hi');
+    expect(compactions(events)).toMatchObject([{ by: 'clear' }]);
+    const [before, last] = [brief(model.requests.at(-2)?.contents), brief(model.requests.at(-1)?.contents)];
+    expect(last.slice(0, before.length)).toEqual(before);
+    expect(last.at(-1)).toContain('a result of 20000 characters');
+  });
+
+  test('CMP-13 of the newest results as many stay whole as there is room for', async () => {
+    const model = new ScriptedModel([
+      { calls: [1, 2, 3].map((n) => ['look', { n }] as const), usage: { inputTokens: 100, outputTokens: 10 } },
+      'done',
+    ]);
+    const { say } = bench(
+      llm('bot', model, {
+        tools: [ownTool('look', ({ n }) => `${n}: ${long(6000)}`)],
+        compaction: { window: 5000, keep: 8 },
+      }),
+    );
+    await say('hi');
+    const results = model.requests
+      .at(-1)
+      ?.contents.at(-1)
+      ?.parts.map((part) => JSON.stringify(part).length > 6000);
+    expect(results).toEqual([false, false, true]);
+  });
+
   test('CMP-4 a rewind before a compaction undoes it; a fresh reader of the log has what the first has', async () => {
     const model = new ScriptedModel([
       { text: long(2000), usage: { inputTokens: 500, outputTokens: 500 } },

@@ -112,6 +112,11 @@ export class History {
     return log.length - this.#upto;
   }
 
+  /** Contents before this place were counted by the provider: they were sent as they are. */
+  get sentTo(): number {
+    return this.#countedTo;
+  }
+
   /** Tokens of all contents, about: what was counted last, and an estimate of what came since. */
   get tokens(): number {
     return (this.#counted ?? 0) + this.estimate(this.#countedTo);

@@ -3,5 +3,5 @@ export { clearedResult, excerpt, READ_RESULT, sliceOf, textOfResult } from './cl
 export type { Unit, Viewer } from './history.ts';
 export { History, mergeAdjacent, sees, summaryContent } from './history.ts';
 export type { Bounds, Clearing, Range } from './plan.ts';
-export { enough, planClearing, planSummary, WORTH_SUMMARISING } from './plan.ts';
+export { planClearing, planSummary, tooMuch, WORTH_SUMMARISING } from './plan.ts';
 export { tokensOfContent, tokensOfText } from './tokens.ts';

@@ -31,29 +31,64 @@ const CHARS_PER_TOKEN = 3;
 export const WORTH_SUMMARISING = 200;
 
 /**
- * Results to be cleared: those before the newest units, whole; if a request would be too long even then, of the newest ones
- * what is more than their share. Undefined: there is nothing worth while.
+ * Results to be cleared: first of those that were not sent yet what is more than their share, where one of them takes half of what
+ * there is. Where that is not enough, those before the newest units, whole; then of the newest ones, from the oldest on, what is more
+ * than their share. Undefined: there is nothing worth while.
  */
 export function planClearing(history: History, bounds: Bounds): Clearing | undefined {
   const units = history.units();
   const kept = Math.max(0, units.length - bounds.keep);
-  const cleared: Record<string, number> = {};
-  const touched: Unit[] = [];
-  let excess = history.tokens - bounds.limit;
+  const wanted = history.tokens - enough(bounds);
+  const plan = new ClearingPlan(history, bounds);
+  for (const unit of units) {
+    if (unit.end > history.sentTo) plan.clear(unit, shareOf(bounds), bounds.limit / 2);
+  }
+  if (plan.saved > 0 && plan.saved >= wanted) return plan.clearing;
   for (const [at, unit] of units.entries()) {
-    if (at === kept && excess <= 0) break;
-    const left = at < kept ? 0 : shareOf(bounds);
-    for (const part of resultsIn(history, unit)) {
-      if (bounds.open.has(part.id)) continue;
+    if (at < kept) plan.clear(unit, 0);
+    else plan.clear(unit, shareOf(bounds), 0, wanted);
+  }
+  return plan.clearing;
+}
+
+/** What is cleared of a history, as it is put together. */
+class ClearingPlan {
+  /** Tokens, about. */
+  saved = 0;
+  readonly #history: History;
+  readonly #bounds: Bounds;
+  readonly #cleared: Record<string, number> = {};
+  readonly #touched: Unit[] = [];
+
+  constructor(history: History, bounds: Bounds) {
+    this.#history = history;
+    this.#bounds = bounds;
+  }
+
+  /** Undefined: nothing. */
+  get clearing(): Clearing | undefined {
+    const touched = this.#touched.sort((a, b) => a.start - b.start);
+    const [first, last] = [touched[0], touched.at(-1)];
+    return first && last && { from: first.seq, through: last.seq, cleared: this.#cleared };
+  }
+
+  /**
+   * Leaves so many characters of each result of a unit, where that is worth while; of those alone that have `least` tokens, and
+   * until `most` are saved.
+   */
+  clear(unit: Unit, left: number, least = 0, most = Number.POSITIVE_INFINITY): void {
+    for (const part of resultsIn(this.#history, unit)) {
+      if (this.saved >= most) return;
+      if (this.#bounds.open.has(part.id)) continue;
       const size = textOfResult(part).length + attachedIn(part);
-      if (size < Math.max(WORTH_CLEARING, left + WORTH_CLEARING / 2)) continue;
-      cleared[part.id] = left;
-      excess -= Math.ceil((size - left) / 4);
-      touched.push(unit);
+      if (size / 4 < least || size < Math.max(WORTH_CLEARING, left + WORTH_CLEARING / 2)) continue;
+      const before = this.#cleared[part.id] ?? size;
+      if (before <= left) continue;
+      this.#cleared[part.id] = left;
+      this.saved += Math.ceil((before - left) / 4);
+      this.#touched.push(unit);
     }
   }
-  const [first, last] = [touched[0], touched.at(-1)];
-  return first && last && { from: first.seq, through: last.seq, cleared };
 }
 
 /** Characters that each of the newest results may have: all of them together take half of what there is. */
@@ -61,9 +96,14 @@ function shareOf({ limit, keep }: Bounds): number {
   return Math.floor((limit * CHARS_PER_TOKEN) / 2 / Math.max(1, keep));
 }
 
-/** As far as clearing alone has to come: a little less than the limit would be reached again with the next step. */
-export function enough({ limit }: Pick<Bounds, 'limit'>): number {
+/** As far as clearing is to come: a little less than the limit would be reached again with the next step. */
+function enough({ limit }: Bounds): number {
   return limit * 0.75;
+}
+
+/** Above this a summary is made as well: estimates differ by more than what is missing to {@link enough}. */
+export function tooMuch({ limit }: Pick<Bounds, 'limit'>): number {
+  return limit * 0.85;
 }
 
 /** Units of which one summary can be made: all of them without a gap, and none that has to stay. */

@@ -5,12 +5,12 @@ import { modelOf } from '../agent/index.ts';
 import type { Bounds, Clearing, History } from '../history/index.ts';
 import {
   clearedResult,
-  enough,
   planClearing,
   planSummary,
   summaryContent,
   tokensOfContent,
   tokensOfText,
+  tooMuch,
   WORTH_SUMMARISING,
 } from '../history/index.ts';
 import type { HookChain } from '../hooks/index.ts';
@@ -120,7 +120,7 @@ class Compacting {
     }
     for (let made = 0; made < MOST_RANGES; made++) {
       const history = await this.#history();
-      if (cause !== 'asked' && this.#tokens(history) <= enough({ limit: this.#limit.tokens })) break;
+      if (cause !== 'asked' && this.#tokens(history) <= tooMuch({ limit: this.#limit.tokens })) break;
       if (!(await this.#summarise(history, cause))) break;
     }
     const tokensAfter = this.#tokens(await this.#history());
