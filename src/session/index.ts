@@ -134,7 +134,15 @@ export {
 export * from './redact.ts';
 export * from './run.ts';
 export type { Joining } from './stream/index.ts';
-export { AnswerWords, addUsage, EventStream, LastWords, StreamQueue, StreamSummary } from './stream/index.ts';
+export {
+  AnswerWords,
+  addUsage,
+  EventStream,
+  joinedEvents,
+  LastWords,
+  StreamQueue,
+  StreamSummary,
+} from './stream/index.ts';
 export * from './trace.ts';
 export * from './view.ts';
 export { visible } from './visible.ts';

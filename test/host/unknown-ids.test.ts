@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { assertClientRuns, HostedSession } from '../../src/host/hosted/index.ts';
 import type { AgentSource } from '../../src/index.ts';
 import { createHost, fromAgent, InMemorySessionService } from '../../src/index.ts';
 import { bot, say } from './kit.ts';
@@ -39,5 +40,18 @@ test('ATK3-11 whoever answers questions that were never asked has the log read o
   read.events = 0;
   expect(await guess('y#policy')).toBe('E_UNKNOWN_REQUEST');
   expect(read.events).toBeLessThanOrEqual(log.length);
+  await host.close();
+});
+
+test('ATK3-11 sibling: a client that gives results of calls that were never made has the log read once', async () => {
+  const { source, read } = counted(10);
+  const host = createHost({ app: 'shop', agents: [source], store: new InMemorySessionService() });
+  const session = await host.open('bot', { create: true });
+  if (!(session instanceof HostedSession)) throw new Error('a host opens no other');
+  for (let turn = 0; turn < 10; turn++) await say(session, 'go');
+  await assertClientRuns(session, 'x');
+  read.events = 0;
+  for (let n = 0; n < 10; n++) await assertClientRuns(session, `x${n}`);
+  expect(read.events).toBe(0);
   await host.close();
 });

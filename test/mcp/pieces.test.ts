@@ -96,6 +96,21 @@ describe('progress of a call', () => {
     expect(sent.at(-1)).toBe('calls tool999');
   });
 
+  test('ATK3-13 sibling: after 1,000 messages calls of tools are news no more', async () => {
+    vi.useFakeTimers();
+    const shown = progress({ token: 't' });
+    shown.start();
+    for (let n = 0; n < 1_100; n++) {
+      shown.see(request);
+      // It is sent.
+      for (let turn = 0; turn < 4; turn++) await Promise.resolve();
+    }
+    expect(told).toHaveLength(1_000);
+    vi.advanceTimersByTime(1_000);
+    expect(told).toHaveLength(1_001);
+    shown.stop();
+  });
+
   test('nobody is told who has given no token, or has left', () => {
     const quiet = progress();
     quiet.start();

@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../../contracts/index.ts';
-import { StreamQueue } from '../../session/index.ts';
+import { joinedEvents, StreamQueue } from '../../session/index.ts';
 
 /** Hands each event to whoever watches. */
 export class Feed {
@@ -57,6 +57,7 @@ export class Feed {
         }
       },
       async () => stop(),
+      joinedEvents,
     );
     const leave = queue.return.bind(queue);
     // Also where nobody has begun to read.

@@ -3,3 +3,4 @@ export type { CalledAgent, CalledAgents, CalledStream, CallersStream, Handle } f
 export type { Hosted } from './hosted.ts';
 export type { FrameHost, SessionOwnership, SharedStanding } from './hosted-frame.ts';
 export { HostedFrame } from './hosted-frame.ts';
+export { loggedCall } from './logged-calls.ts';

@@ -1,5 +1,6 @@
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Hosted } from '../frame/index.ts';
+import { loggedCall } from '../frame/index.ts';
 
 /**
  * Results of calls that a client may give: of tools that it has offered in this turn, and of those that the host declares
@@ -22,11 +23,7 @@ export async function assertClientRuns(session: Hosted, callId: string): Promise
 
 async function callIn({ inner }: Hosted, callId: string) {
   const open = (await inner.pending()).find((request) => request.kind === 'tool' && request.callId === callId);
-  if (open) return open;
-  for await (const event of inner.events()) {
-    if (event.type === 'tool_request' && event.requestId === callId) return event;
-  }
-  return undefined;
+  return open ?? loggedCall(inner, callId);
 }
 
 async function isOffered({ inner, frame }: Hosted, name: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 import type { AbortTarget } from '../../contracts/index.ts';
 import { callIdOf } from '../../contracts/index.ts';
 import type { Handle } from '../frame/index.ts';
+import { loggedCall } from '../frame/index.ts';
 import type { SubagentSession } from './subagent-session.ts';
 
 /** Sessions of sub-agents whose calls are open in one session; each may have such sessions of its own. */
@@ -24,11 +25,7 @@ async function ownerAmong(children: Children, requestId: string): Promise<Handle
     if (open.some((request) => request.callId === callId)) return child;
     if (await child.subagents?.find({ requestId })) return child;
   }
-  for (const child of all) {
-    for await (const event of child.events()) {
-      if (event.type === 'tool_request' && event.requestId === callId) return child;
-    }
-  }
+  for (const child of all) if (await loggedCall(child, callId)) return child;
   return undefined;
 }
 

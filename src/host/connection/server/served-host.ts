@@ -1,6 +1,7 @@
 import { CoxswainError, isCoxswainError } from '../../../contracts/index.ts';
 import { mayBeSubagents, notApprover, whyNotOpen } from '../../../gate/index.ts';
 import { nameOfPrincipal } from '../../../session/index.ts';
+import type { OpenApproval } from '../../approvals/index.ts';
 import { onlyOne } from '../../approvals/index.ts';
 import { assertClientRuns, callerOf, goOn, HostedSession, isSubagents } from '../../hosted/index.ts';
 import type { AgentHost } from '../../index.ts';
@@ -71,15 +72,23 @@ export function servedHost(
   };
 }
 
+/** Questions of one list, from the sessions that have waited longest: those behind them come up once these are decided. */
+const MAX_LISTED = 1000;
+
+function oldestFirst(open: OpenApproval[]): OpenApproval[] {
+  return open.sort((a, b) => a.request.requestedAt.localeCompare(b.request.requestedAt));
+}
+
 function servedApprovals(host: AgentHost, warn: (message: string, error?: unknown) => void): ServedApprovals {
   return {
     async list(who, sessionId) {
-      return host.approvals.list({ approver: who, ...(sessionId === undefined ? {} : { sessionId }) });
+      const within = sessionId === undefined ? {} : { sessionId };
+      return oldestFirst(await host.approvals.list({ approver: who, limit: MAX_LISTED, ...within }));
     },
 
     async own(who, sessionId) {
-      const scope = { userId: who.id, ...(sessionId === undefined ? {} : { sessionId }) };
-      const open = await host.approvals.list(scope);
+      const scope = { userId: who.id, limit: MAX_LISTED, ...(sessionId === undefined ? {} : { sessionId }) };
+      const open = oldestFirst(await host.approvals.list(scope));
       return open.flatMap((one) => {
         const whyNot = whyNotOpen(one, who);
         return whyNot === undefined ? [] : [{ ...one, whyNot }];

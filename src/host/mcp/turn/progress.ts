@@ -5,6 +5,9 @@ import { MAX_TIMER_MS } from '../../../gate/index.ts';
 /** Messages that wait for a caller who does not read: of those behind them the newest is sent. */
 const MAX_UNSENT = 16;
 
+/** Messages after which calls of tools are news no more: over HTTP nothing says that a caller does not read. */
+const MAX_NEWS = 1000;
+
 /** Tells a caller who gave a token that the call is alive, with numbers that only rise. */
 export class Progress {
   readonly #context: ServerContext;
@@ -33,7 +36,7 @@ export class Progress {
 
   /** A call of a tool is news; what it is called with is not for everybody. */
   see(event: AgentEvent): void {
-    if (event.type === 'tool_request') this.#say(`calls ${event.name}`);
+    if (event.type === 'tool_request' && this.#count < MAX_NEWS) this.#say(`calls ${event.name}`);
   }
 
   waits(): void {
