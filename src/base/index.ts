@@ -3,13 +3,13 @@ export { Bell } from './bell.ts';
 export { derived } from './derived.ts';
 export { newId } from './identity.ts';
 export { inTime } from './in-time.ts';
-export { isEmpty } from './is-empty.ts';
-export { isObject } from './is-object.ts';
 export { isThenable } from './is-thenable.ts';
 export { LazyMap, LazySet } from './lazy.ts';
 export { nearest } from './nearest.ts';
+export { isEmpty, isObject } from './objects.ts';
 export { breath, eachInPieces, MANY, Pace, pauseAfter } from './pace.ts';
 export { pause } from './pause.ts';
+export { charsOf, checkQuestionSize, whyTooLong } from './question-size.ts';
 export type { Check, Shape } from './shape.ts';
 export {
   amount,

@@ -1,6 +1,6 @@
 import { CoxswainError } from '../contracts/index.ts';
-import { isObject } from './is-object.ts';
 import { nearest } from './nearest.ts';
+import { isObject } from './objects.ts';
 
 /** What a member may be. Absent ones are fine, unless it is {@link required}. */
 export interface Check {

@@ -7,6 +7,7 @@ export {
   badInput,
   bag,
   breath,
+  charsOf,
   checkIs,
   checkOptions,
   checkShape,
@@ -44,6 +45,7 @@ export {
   text,
   texts,
   unreachable,
+  whyTooLong,
 } from '../base/index.ts';
 export { callIdOf, isHostQuestion, PERMISSION_MODES } from '../contracts/index.ts';
 export * from './audit.ts';
@@ -53,7 +55,6 @@ export {
   anOutcome,
   answerLimits,
   awaitsMore,
-  charsOf,
   checkAbort,
   checkAnswer,
   checkContent,
@@ -78,7 +79,6 @@ export {
   streamIdOf,
   unfitOfPrincipal,
   whyNotApprover,
-  whyTooLong,
 } from './checks/index.ts';
 export { compactIn } from './compact.ts';
 export type { CallExplanation, TriedRule } from './explained-call.ts';

@@ -1,4 +1,4 @@
-import { checkMembers, isObject, isThenable, isTimed } from '../../base/index.ts';
+import { checkMembers, checkQuestionSize, isObject, isThenable, isTimed } from '../../base/index.ts';
 import type {
   ConfirmationRequest,
   PolicyDecision,
@@ -135,10 +135,14 @@ const known: ReadonlySet<string> = new Set(members);
 
 const ofConfirmations = ['hint', 'payload', 'expiresIn'] satisfies (keyof ConfirmationRequest)[];
 
-/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for a time that is none, or a member that is not known */
+/**
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for a time that is none, or a member that is not known;
+ *   `E_TOO_LARGE` for more than a person is shown
+ */
 export function checkConfirmation(request: ConfirmationRequest): void {
   checkMembers(request, 'requestConfirmation', ofConfirmations);
-  const { hint, expiresIn } = request;
+  const { hint, payload, expiresIn } = request;
+  checkQuestionSize({ hint, payload }, 'requestConfirmation');
   const isText = hint === undefined || typeof hint === 'string';
   if (isText && (expiresIn === undefined || isSeconds(expiresIn))) return;
   const what = isText

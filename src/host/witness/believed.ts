@@ -1,6 +1,6 @@
 import type { PermissionMode, Principal, ReportedRequest } from '../../contracts/index.ts';
 import { copyJson, isCoxswainError, isHostQuestion } from '../../contracts/index.ts';
-import { decisionShown, kindOf } from '../../session/index.ts';
+import { decisionShown, kindOf, whyTooLong } from '../../session/index.ts';
 import { isTighter, stricterMode } from '../terms/index.ts';
 import type { KnownCall, KnownCalls } from './known-calls.ts';
 import { announced } from './records.ts';
@@ -103,6 +103,9 @@ function readRequest(claim: unknown, { sessionId, agent }: Executor): Claimed | 
   if (args !== undefined && !isRecord(args)) return wrong('args are no object');
   const agents = Array.isArray(agentPath) && agentPath.every(isText) ? agentPath : [];
   const { decision: _, answers: __, approval: ___, questions: ____, attempts: _____, requestedBy, ...wants } = given;
+  const { args: ______, ...words } = wants;
+  const tooLong = whyTooLong(words);
+  if (tooLong !== undefined) return { requestId, what: tooLong };
   for (const word of ['message', 'threadId', 'permissionMode'] as const) if (!isText(wants[word])) delete wants[word];
   if (!Number.isFinite(Date.parse(String(wants.expiresAt)))) delete wants.expiresAt;
   return {

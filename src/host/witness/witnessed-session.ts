@@ -27,7 +27,16 @@ import {
 } from '../../contracts/index.ts';
 import type { ResultBounds } from '../../gate/index.ts';
 import { boundedResult } from '../../gate/index.ts';
-import { derived, EventStream, isoTime, newId, normaliseInput, putQuestions, streamIdOf } from '../../session/index.ts';
+import {
+  derived,
+  EventStream,
+  isoTime,
+  newId,
+  normaliseInput,
+  putQuestions,
+  streamIdOf,
+  whyTooLong,
+} from '../../session/index.ts';
 import type { Contradiction } from './believed.ts';
 import { believed } from './believed.ts';
 import { jointStanding, standingIn } from './joint-standing.ts';
@@ -183,7 +192,10 @@ export class WitnessedSession implements AgentSession {
 
   /** Nobody asks in the host's name, or says that somebody has answered it. */
   #isBelieved(event: AgentEvent): boolean {
-    if (event.type === 'elicitation_request') return !isHostQuestion(event.requestId) && event.approval === undefined;
+    if (event.type === 'elicitation_request') {
+      const { args: _, ...words } = event;
+      return !isHostQuestion(event.requestId) && event.approval === undefined && whyTooLong(words) === undefined;
+    }
     if (event.type !== 'elicitation_response' || !isHostQuestion(event.requestId)) return true;
     return this.#journal.known.isAnswered(callIdOf(event.requestId), event.requestId);
   }

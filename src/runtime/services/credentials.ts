@@ -1,4 +1,4 @@
-import { checkIs, name } from '../../base/index.ts';
+import { checkIs, checkQuestionSize, name } from '../../base/index.ts';
 import type { AuthConfig } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { checkScope } from '../store/index.ts';
@@ -114,7 +114,8 @@ const members: ReadonlySet<string> = new Set(['key', 'scheme', 'hint', 'scopes',
 
 /**
  * What a tool says of the credential that it needs, as it is stored and shown.
- * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for more than that: it may be the secret itself
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for more than that: it may be the secret itself;
+ *   `E_TOO_LARGE` for more than a person is shown
  */
 export function checkAuthConfig(config: AuthConfig): AuthConfig {
   const checked: AuthConfig = {};
@@ -126,6 +127,7 @@ export function checkAuthConfig(config: AuthConfig): AuthConfig {
     }
     Object.assign(checked, { [name]: isScopes ? [...value] : value });
   }
+  checkQuestionSize(checked, 'requestCredential');
   const { url = '' } = checked;
   const { username, password } = URL.canParse(url) ? new URL(url) : { username: '', password: '' };
   if (username !== '' || password !== '') throw bad('its url has a user or a password in it');

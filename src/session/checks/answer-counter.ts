@@ -1,5 +1,5 @@
 import type { Check, Shape } from '../../base/index.ts';
-import { amount, MAX_TIMER_MS } from '../../base/index.ts';
+import { amount, charsOf, MAX_TIMER_MS } from '../../base/index.ts';
 import type { AnswerLimits, ContentPart } from '../../contracts/index.ts';
 import { CoxswainError, DEFAULT_ANSWER_LIMITS } from '../../contracts/index.ts';
 
@@ -128,24 +128,4 @@ function boundsOf(limits: AnswerLimits): Required<AnswerLimits> {
 /** What neither words nor calls bring. */
 function otherIn(part: ContentPart): number {
   return 'data' in part && typeof part.data === 'string' ? part.data.length : charsOf(part);
-}
-
-/** Characters of one question of a handler, as JSON: it is stored, and shown to everybody who may answer it. */
-const MAX_QUESTION_CHARS = 100_000;
-
-/** Why a question is not put; undefined: it may be. */
-export function whyTooLong(question: unknown): string | undefined {
-  const chars = charsOf(question);
-  if (chars <= MAX_QUESTION_CHARS) return undefined;
-  return `a question of ${chars} characters is cancelled: it may have ${MAX_QUESTION_CHARS}, with its form`;
-}
-
-/** Characters of a text, or of a value as JSON; of what is no JSON, none: it is refused where it is checked. */
-export function charsOf(value: unknown): number {
-  if (typeof value === 'string') return value.length;
-  try {
-    return JSON.stringify(value)?.length ?? 0;
-  } catch {
-    return 0;
-  }
 }

@@ -1,7 +1,7 @@
 /** Checks of what a session is given: inputs, answers, options. */
 
 export { checkAnswer, inFull } from './answer.ts';
-export { AnswerCounter, answerLimits, charsOf, whyTooLong } from './answer-counter.ts';
+export { AnswerCounter, answerLimits } from './answer-counter.ts';
 export type { ApproverTerms } from './approver.ts';
 export { awaitsMore, hasVoted, mayAnswer, nameOfPrincipal, personOf, rolesOf, whyNotApprover } from './approver.ts';
 export { checkHooks } from './hook-points.ts';
