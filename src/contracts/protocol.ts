@@ -43,7 +43,8 @@ export interface InitializeResult {
   server: { name: string; version?: string };
   /** `host`: policy and tools stay with the server; `executor`: the client is the host. */
   serves: 'host' | 'executor';
-  capabilities: { approvals: boolean; sessions: boolean };
+  /** `operator`: this principal may look at sessions of others. */
+  capabilities: { approvals: boolean; sessions: boolean; operator?: boolean };
   limits: ProtocolLimits;
   principal: Principal;
   agents: AgentDescriptor[];

@@ -276,6 +276,7 @@ class Host implements AgentHost, Holder {
       );
     }
     const open = provider.open?.bind(provider);
+    const listAll = provider.listAll?.bind(provider);
     return {
       create: (options) => provider.create(options),
       load: (sessionId) => provider.load(sessionId),
@@ -291,6 +292,7 @@ class Host implements AgentHost, Holder {
         await this.#journal.forget({ app: this.#options.app, userId: whose, sessionId });
       },
       ...(open ? { open } : {}),
+      ...(listAll ? { listAll } : {}),
     };
   }
 

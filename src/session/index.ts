@@ -132,6 +132,7 @@ export {
   stirs,
 } from './link/index.ts';
 export * from './redact.ts';
+export { EventRedaction, eventFacts } from './redact-events.ts';
 export * from './run.ts';
 export type { Joining } from './stream/index.ts';
 export {

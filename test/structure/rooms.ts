@@ -388,6 +388,7 @@ export const rooms: readonly Room[] = [
     'contracts base host/terms host host/mcp/turn host/mcp/server',
   ),
   room('host/mcp', 'a host as MCP server', 'host/mcp/turn host/mcp/server host/mcp/http'),
+  room('host/operator', 'what operators see of sessions of others', 'contracts session host'),
   room('host/connection/protocol', 'JSON-RPC, messages, limits', 'contracts/schemas contracts session gate'),
   room(
     'host/connection/stream',
@@ -397,7 +398,7 @@ export const rooms: readonly Room[] = [
   room(
     'host/connection/server',
     'what is served, to whom, and the methods',
-    'contracts session/resume session/link session gate host/terms host/hosted host/approvals host host/connection/protocol host/connection/stream',
+    'contracts session/resume session/link session gate host/terms host/hosted host/approvals host host/operator host/connection/protocol host/connection/stream',
   ),
   room(
     'host/connection',

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { connect } from '../../src/adapters/remote/index.ts';
 import { openStore } from '../../src/adapters/stores/open-store.ts';
 import { createHost, LlmAgent } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
@@ -128,5 +129,43 @@ describe('coxswain serve', () => {
     const weak = await place.run(['serve', puppet, '--people', file, '--port', '0']);
     expect([weak.code, weak.stderr]).toEqual([2, expect.stringContaining('16 characters')]);
     expect(weak.stderr).not.toContain('"short"');
+  });
+
+  test('WS-80 --people says who is an operator, and for what; what cannot be read makes nobody one', async () => {
+    using place = new Place();
+    const file = join(place.path, 'people.json');
+    const write = (people: object[]) => writeFileSync(file, JSON.stringify(people), { mode: 0o600 });
+    const serve = ['serve', puppet, '--workspace', place.desk, '--port', '0', '--store', 'memory:', '--people', file];
+    const anna = { token: 'token-of-anna-0123', id: 'anna' };
+    for (const people of [
+      [{ ...anna, operator: 'yes' }],
+      [{ ...anna, operator: { user: ['ben'] } }],
+      [{ ...anna, operator: { users: 'ben' } }],
+      [
+        { ...anna, operator: true },
+        { token: 'another-of-anna-0123', id: 'anna' },
+      ],
+    ]) {
+      write(people);
+      const refused = await place.run(serve);
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/--people: .*"operator"/)]);
+    }
+    write([
+      { ...anna, operator: { users: ['ben'] } },
+      { token: 'token-of-ben-01234', id: 'ben' },
+    ]);
+    const running = place.start(serve);
+    await running.shows('"event":"listening"');
+    const { url } = JSON.parse(running.stdout.split('\n')[0] ?? '') as { url: string };
+    const [operator, other] = await Promise.all([
+      connect(url, { token: anna.token }),
+      connect(url, { token: 'token-of-ben-01234' }),
+    ]);
+    expect(other.operator).toBeUndefined();
+    await using _ = await other.open('puppet', { sessionId: 'bens', create: true });
+    expect((await operator.operator?.sessions())?.sessions.map(({ id }) => id)).toEqual(['bens']);
+    await Promise.all([operator.close(), other.close()]);
+    running.child.kill('SIGTERM');
+    await running.ended;
   });
 });

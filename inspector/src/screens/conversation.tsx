@@ -204,7 +204,7 @@ function Call({ call, watched, onEvents }: { call: ViewToolCall } & About): JSX.
               </ul>
             </>
           )}
-          <Why requestId={call.id} place={watched.place} />
+          {watched.isOwn && <Why requestId={call.id} place={watched.place} />}
           {facts && facts.answers.length > 0 && (
             <>
               <h4>Answers</h4>
@@ -226,7 +226,7 @@ function Call({ call, watched, onEvents }: { call: ViewToolCall } & About): JSX.
           <button type="button" class="quiet" onClick={() => onEvents(call.id)}>
             Events of this call
           </button>
-          {status === 'requested' && (
+          {status === 'requested' && watched.isOwn && (
             <p>
               <a href={linkTo('inbox')}>To the inbox, where it is answered</a>
             </p>

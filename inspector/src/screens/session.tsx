@@ -24,18 +24,19 @@ export function SessionScreen({
 }): JSX.Element {
   const host = remote.value;
   const isOwn = host?.principal.id === userId;
+  const mayLook = isOwn || host?.operator !== undefined;
   const [watched, setWatched] = useState<WatchedSession>();
   const [words, setWords] = useState('');
   // A wide screen has the conversation beside one of the others.
   const [side, setSide] = useState<Side>('conversation');
   const why = side === 'events' ? 'events' : 'timeline';
   useEffect(() => {
-    if (!host || !isOwn) return;
+    if (!host || !mayLook) return;
     const made = new WatchedSession(host, agent, userId, sessionId);
     setWatched(made);
     return () => made.leave();
-  }, [host, isOwn, agent, userId, sessionId]);
-  if (host && !isOwn) {
+  }, [host, mayLook, agent, userId, sessionId]);
+  if (host && !mayLook) {
     return (
       <div class="empty big">
         <p>This session is somebody else&apos;s.</p>
@@ -59,7 +60,7 @@ export function SessionScreen({
               setSide('events');
             }}
           />
-          <Compose watched={watched} />
+          {watched.isOwn && <Compose watched={watched} />}
         </section>
         <section class="half why" aria-label={sides[why]}>
           <Tabs class="wide-only" names={['timeline', 'events']} shown={why} onChoose={setSide} />
@@ -126,6 +127,7 @@ function Head({
       <span class={`chip ${tone}`}>{text}</span>
       <span class="soft">
         of <Visible text={userId} />
+        {!watched.isOwn && ' · you look at it as an operator; what is not for you is left out'}
       </span>
       {input + output > 0 && (
         <span class="soft numbers">

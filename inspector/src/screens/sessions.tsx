@@ -7,11 +7,11 @@ import { Visible } from '../parts/visible.tsx';
 import { link, remote } from '../state/connection.ts';
 import { isTyping, isTypingKey } from '../state/keys.ts';
 import { go, linkTo, route } from '../state/route.ts';
-import type { Summary } from '../state/sessions.ts';
-import { beginSession, listSessions, stateOf } from '../state/sessions.ts';
+import type { State, Summary } from '../state/session-list.ts';
+import { stateOf, useSessions } from '../state/session-list.ts';
+import { beginSession } from '../state/sessions.ts';
 import { SessionScreen } from './session.tsx';
 
-const REFRESH_MS = 5000;
 const states = { waits: '? waits', runs: '▸ runs', rests: '✓ rests' } as const;
 
 export function SessionsScreen(): JSX.Element {
@@ -25,45 +25,33 @@ export function SessionsScreen(): JSX.Element {
 }
 
 function List(): JSX.Element {
-  const [sessions, setSessions] = useState<Summary[]>();
-  const [fault, setFault] = useState<string>();
-  const [words, setWords] = useState('');
-  const [state, setState] = useState('');
   const host = remote.value;
-  useEffect(() => {
-    if (!host) return;
-    let isLeft = false;
-    const read = async () => {
-      if (document.visibilityState !== 'visible' || (link.value !== 'ready' && sessions)) return;
-      try {
-        const found = await listSessions(host);
-        if (isLeft) return;
-        setSessions(found);
-        setFault(undefined);
-      } catch (error) {
-        if (!isLeft) setFault(error instanceof Error ? error.message : String(error));
-      }
-    };
-    void read();
-    const timer = setInterval(() => void read(), REFRESH_MS);
-    return () => {
-      isLeft = true;
-      clearInterval(timer);
-    };
-  }, [host]);
-  const agent = host?.agents[0]?.name ?? '';
-  const wanted = words.trim().toLowerCase();
-  const shown = (sessions ?? []).filter(
-    (one) =>
-      (state === '' || stateOf(one) === state) &&
-      (wanted === '' || `${one.id} ${one.title ?? ''} ${one.userId}`.toLowerCase().includes(wanted)),
-  );
+  const [isAll, setAll] = useState(false);
+  const looksAtAll = isAll && host?.operator !== undefined;
+  const [words, setWords] = useState('');
+  const [user, setUser] = useState('');
+  const [agent, setAgent] = useState('');
+  const [state, setState] = useState<State | ''>('');
+  const found = useSessions(host, looksAtAll, { search: words.trim(), user: user.trim(), agent, state });
+  const { sessions, fault, more } = found;
   return (
     <section class="page" aria-label="Sessions">
       <h1>
-        Your sessions <span class="count">{sessions === undefined ? '' : shown.length}</span>
+        {looksAtAll ? 'All sessions' : 'Your sessions'}{' '}
+        <span class="count">
+          {sessions === undefined ? '' : `${sessions.length.toLocaleString()}${more ? ' and more' : ''}`}
+        </span>
       </h1>
       <div class="filters">
+        {host?.operator && (
+          <label>
+            <span class="said">Whose</span>
+            <select value={isAll ? 'all' : 'own'} onChange={(event) => setAll(event.currentTarget.value === 'all')}>
+              <option value="own">yours</option>
+              <option value="all">everybody’s</option>
+            </select>
+          </label>
+        )}
         <label>
           <span class="said">Search by id or title</span>
           <input
@@ -73,9 +61,33 @@ function List(): JSX.Element {
             onInput={(event) => setWords(event.currentTarget.value)}
           />
         </label>
+        {looksAtAll && (
+          <label>
+            <span class="said">User</span>
+            <input
+              type="search"
+              placeholder="user"
+              value={user}
+              onInput={(event) => setUser(event.currentTarget.value)}
+            />
+          </label>
+        )}
+        {looksAtAll && (host?.agents.length ?? 0) > 1 && (
+          <label>
+            <span class="said">Agent</span>
+            <select value={agent} onChange={(event) => setAgent(event.currentTarget.value)}>
+              <option value="">all agents</option>
+              {host?.agents.map(({ name }) => (
+                <option key={name} value={name}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
         <label>
           <span class="said">State</span>
-          <select value={state} onChange={(event) => setState(event.currentTarget.value)}>
+          <select value={state} onChange={(event) => setState(event.currentTarget.value as State | '')}>
             <option value="">all states</option>
             {Object.entries(states).map(([name, label]) => (
               <option key={name} value={name}>
@@ -85,19 +97,29 @@ function List(): JSX.Element {
           </select>
         </label>
       </div>
-      {host && <NewSession host={host} />}
+      {host && !looksAtAll && <NewSession host={host} />}
       {fault !== undefined && (
         <p class="notice bad" role="alert">
           The sessions could not be read: <Visible text={fault} />
         </p>
       )}
-      {sessions === undefined && fault === undefined && <p class="empty">Reading your sessions…</p>}
+      {sessions === undefined && fault === undefined && <p class="empty">Reading the sessions…</p>}
       {sessions?.length === 0 && (
         <p class="empty">
-          You have no sessions yet. Start one: <code>coxswain run agent.ts "Hello."</code>
+          {looksAtAll || words !== '' || state !== ''
+            ? 'No session is found.'
+            : 'You have no sessions yet. Begin one above, or in a terminal: '}
+          {!looksAtAll && words === '' && state === '' && <code>coxswain run agent.ts "Hello."</code>}
         </p>
       )}
-      {shown.length > 0 && <Table shown={shown} agent={agent} />}
+      {sessions && sessions.length > 0 && (
+        <Table shown={sessions} agent={host?.agents[0]?.name ?? ''} hasUsers={looksAtAll} />
+      )}
+      {more && (
+        <button type="button" class="start" onClick={found.readMore}>
+          More
+        </button>
+      )}
     </section>
   );
 }
@@ -168,7 +190,16 @@ function NewSession({ host }: { host: RemoteHost }): JSX.Element {
   );
 }
 
-function Table({ shown, agent }: { shown: readonly Summary[]; agent: string }): JSX.Element {
+function Table({
+  shown,
+  agent: first,
+  hasUsers,
+}: {
+  shown: readonly Summary[];
+  /** Of sessions whose list does not say it. */
+  agent: string;
+  hasUsers: boolean;
+}): JSX.Element {
   const [at, setAt] = useState(-1);
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
@@ -187,6 +218,12 @@ function Table({ shown, agent }: { shown: readonly Summary[]; agent: string }): 
       <thead>
         <tr>
           <th scope="col">Session</th>
+          {hasUsers && <th scope="col">User</th>}
+          {hasUsers && (
+            <th scope="col" class="wide-only">
+              Agent
+            </th>
+          )}
           <th scope="col">State</th>
           <th scope="col" class="amount">
             Events
@@ -197,8 +234,9 @@ function Table({ shown, agent }: { shown: readonly Summary[]; agent: string }): 
       <tbody>
         {shown.map((one) => {
           const state = stateOf(one);
+          const { agent = first } = one;
           return (
-            <tr key={one.id} onClick={() => go('sessions', agent, one.userId, one.id)}>
+            <tr key={`${one.userId}/${one.id}`} onClick={() => go('sessions', agent, one.userId, one.id)}>
               <td>
                 <a href={linkTo('sessions', agent, one.userId, one.id)}>
                   <Visible text={short(one.title ?? one.id, 80)} />
@@ -210,6 +248,16 @@ function Table({ shown, agent }: { shown: readonly Summary[]; agent: string }): 
                   </code>
                 )}
               </td>
+              {hasUsers && (
+                <td>
+                  <Visible text={one.userId} />
+                </td>
+              )}
+              {hasUsers && (
+                <td class="wide-only">
+                  <Visible text={one.agent ?? ''} />
+                </td>
+              )}
               <td>
                 <span class={`chip ${state}`}>{states[state]}</span>
               </td>

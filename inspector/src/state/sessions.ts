@@ -3,17 +3,8 @@ import type { AgentEvent, RemoteHost, RemoteSession, SessionView } from 'coxswai
 import { createView, isCoxswainError } from 'coxswain/client';
 import { Timeline } from './timeline.ts';
 
-export type Summary = Awaited<ReturnType<ReturnType<RemoteHost['sessions']>['list']>>[number];
-
-/** Sessions that are read at once. */
-const MAX = 1000;
-
-export const stateOf = ({ pending, unfinished }: Summary): 'waits' | 'runs' | 'rests' =>
-  pending > 0 ? 'waits' : unfinished ? 'runs' : 'rests';
-
-export function listSessions(host: RemoteHost): Promise<Summary[]> {
-  return host.sessions().list({ limit: MAX });
-}
+/** Milliseconds between two looks at what others do. */
+const LOOK_MS = 2000;
 
 /** The id of a new session whose first turn has begun; it is read to its end, whoever looks. */
 export async function beginSession(host: RemoteHost, agent: string, text: string): Promise<string> {
@@ -51,20 +42,25 @@ export class WatchedSession {
   usage = { input: 0, output: 0, cached: 0, usd: 0, isPriced: false };
   readonly #known = new Set<string>();
   #session: RemoteSession | undefined;
+  #wake = () => {};
   #isLeft = false;
   /** What was said here is being answered. */
   #answering: Promise<void> = Promise.resolve();
   #frame: number | undefined;
 
+  /** Of the person who looks; another one's is looked at, no more. */
+  readonly isOwn: boolean;
   readonly place: { agent: string; userId: string; sessionId: string };
 
   constructor(host: RemoteHost, agent: string, userId: string, sessionId: string) {
     this.place = { agent, userId, sessionId };
-    void this.#follow(host, agent, sessionId);
+    this.isOwn = host.principal.id === userId;
+    void (this.isOwn ? this.#follow(host, agent, sessionId) : this.#lookAt(host));
   }
 
   leave(): void {
     this.#isLeft = true;
+    this.#wake();
     if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
     // To leave a stream ends its turn: it is read to its end, whoever looks.
     const session = this.#session;
@@ -140,6 +136,43 @@ export class WatchedSession {
       this.state.value = 'lost';
       this.fault.value = isCoxswainError(error) ? error.message : String(error);
     }
+  }
+
+  /** A session of somebody else: as much of it as this person may see. */
+  async #lookAt(host: RemoteHost): Promise<void> {
+    let after: string | undefined;
+    while (!this.#isLeft) {
+      try {
+        const { operator } = host;
+        if (!operator) throw new Error('This session is somebody else’s.');
+        for await (const event of operator.events(this.place, after === undefined ? {} : { after })) {
+          this.#take(event);
+          after = event.cursor ?? after;
+        }
+        this.state.value = 'live';
+        this.fault.value = undefined;
+        this.#draw();
+      } catch (error) {
+        if (this.#isLeft) return;
+        this.fault.value = error instanceof Error ? error.message : String(error);
+        // It is not there, or not for this person: it will not come.
+        if (isCoxswainError(error) && !error.retryable) {
+          this.state.value = 'lost';
+          return;
+        }
+      }
+      await this.#later(LOOK_MS);
+    }
+  }
+
+  #later(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   /** What is asked about may be other than what was asked for, and stored events do not say so. */

@@ -1,6 +1,6 @@
 import type { Check } from '../../base/index.ts';
 import { anything, checkIs, checkOptions, list, object, text } from '../../base/index.ts';
-import type { HostContext, SessionHandle, SessionProvider } from '../../contracts/index.ts';
+import type { HostContext, SessionHandle, SessionProvider, SessionSummary } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import type {
   AgentTree,
@@ -31,6 +31,10 @@ export function sessionProvider(service: SessionService, context: HostContext, t
       return record && handleOf(record);
     },
     list: async (options = {}) => service.list(scope, options),
+    listAll: async (options = {}) => {
+      const sessions = await service.list({ app: scope.app }, options);
+      return Promise.all(sessions.map((session) => withAgent(service, session)));
+    },
     // It has no options: what would be ignored may be meant to say whose it is.
     delete: async (sessionId, ...more: unknown[]) => {
       checkIs(more, 'sessions.delete: what follows the id', nothing);
@@ -95,6 +99,14 @@ async function unattended(
       wasTaken,
       deaths,
     }));
+}
+
+/** The agent is the first author who is no user: a list of a store does not say it. */
+async function withAgent(service: SessionService, session: SessionSummary): Promise<SessionSummary> {
+  const { app, userId, id } = session;
+  const record = await service.get({ app, userId, id }, { limit: 4 });
+  const agent = record?.events.find(({ author }) => author !== 'user' && author !== 'host')?.author;
+  return agent === undefined ? session : { ...session, agent };
 }
 
 /** Whoever runs a session would go on with tools whose results nothing can hold: it is deleted when nobody does. */

@@ -14,8 +14,8 @@ import type { QuestionPlace, ReportedApproval } from './linked-approvals.ts';
 import { LinkedApprovals } from './linked-approvals.ts';
 import { LinkedSession } from './linked-session.ts';
 import type { ConnectOptions, LinkState, RemoteOpenOptions } from './options.ts';
-import type { RemoteHost } from './remote-host.ts';
-import { remoteProvider } from './remote-provider.ts';
+import type { RemoteHost, RemoteOperator } from './remote-host.ts';
+import { remoteOperator, remoteProvider } from './remote-provider.ts';
 import { remoteInput } from './remote-shape.ts';
 
 /**
@@ -44,6 +44,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
 class Client implements RemoteHost {
   readonly approvals: LinkedApprovals;
   readonly #link: Link;
+  readonly #operator: RemoteOperator;
   readonly #sessions = new Map<string, LinkedSession>();
   readonly #states = new Set<(state: LinkState, reason?: string) => void>();
   #init: InitializeResult | undefined;
@@ -63,6 +64,7 @@ class Client implements RemoteHost {
       },
     );
     this.approvals = new LinkedApprovals(this.#link);
+    this.#operator = remoteOperator(this.#link);
   }
 
   begin(): Promise<void> {
@@ -91,6 +93,10 @@ class Client implements RemoteHost {
       open: (ref) => this.open(descriptor.name, ref),
       sessions: () => this.sessions(descriptor.name),
     }));
+  }
+
+  get operator(): RemoteOperator | undefined {
+    return this.#init?.capabilities.operator ? this.#operator : undefined;
   }
 
   async open(agent: string, options: RemoteOpenOptions = {}): Promise<LinkedSession> {

@@ -9,6 +9,7 @@ import type {
   Principal,
   SessionProvider,
   SessionStanding,
+  SessionSummary,
   Settlement,
   ToolDescriptor,
 } from '../../contracts/index.ts';
@@ -24,6 +25,8 @@ export interface RemoteHost extends AsyncDisposable {
   /** Agents of the server for a host that runs here: it keeps policy, hooks and tools. */
   readonly sources: readonly AgentSource[];
   readonly approvals: RemoteApprovals;
+  /** Sessions of others; undefined: not for this principal. */
+  readonly operator: RemoteOperator | undefined;
   /** A new session, or the one of `sessionId`. */
   open(agent: string, options?: RemoteOpenOptions): Promise<RemoteSession>;
   sessions(agent?: string): SessionProvider;
@@ -31,6 +34,30 @@ export interface RemoteHost extends AsyncDisposable {
   onState(changed: (state: LinkState, reason?: string) => void): () => void;
   /** What watches ends; a stream that runs is shown lost, and continues at the server. */
   close(): Promise<void>;
+}
+
+/** What an operator sees of sessions of others. Nothing can be changed by it. */
+export interface RemoteOperator {
+  /**
+   * Sessions of all users, newest first, which match all of what is given. `search`: in id and user, and in the title where this
+   * principal sees content. With `after` of an answer the next one goes on; a page may have fewer than `limit`, or none.
+   */
+  sessions(query?: {
+    agent?: string;
+    user?: string;
+    state?: 'waits' | 'runs' | 'rests';
+    search?: string;
+    limit?: number;
+    after?: string;
+  }): Promise<{ sessions: SessionSummary[]; after?: string }>;
+  /**
+   * Stored events, as far as this principal may see them: what is left out of one is marked by `_meta.redacted`.
+   * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND` for one that is not in their scope, too
+   */
+  events(
+    place: { agent: string; userId: string; sessionId: string },
+    options?: { after?: string; limit?: number },
+  ): AsyncIterable<AgentEvent>;
 }
 
 /** A session on a server, as if it were here: a lost connection is made again and costs nothing. */

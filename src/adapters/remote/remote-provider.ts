@@ -1,8 +1,15 @@
-import type { AgentEvent, SessionHandle, SessionProvider, SessionSummary } from '../../contracts/index.ts';
+import type {
+  AgentEvent,
+  EventsOptions,
+  SessionHandle,
+  SessionProvider,
+  SessionSummary,
+} from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import { nameOfPrincipal } from '../../session/index.ts';
 import type { Link } from './link.ts';
-import type { RemoteSession } from './remote-host.ts';
+import { storedEvents } from './log.ts';
+import type { RemoteOperator, RemoteSession } from './remote-host.ts';
 import { remoteInput } from './remote-shape.ts';
 
 const PAGE = 200;
@@ -64,6 +71,24 @@ export function remoteProvider(link: Link, opener: Opener, agent: string | undef
     async open() {
       const waiting = (await list()).filter(({ pending }) => pending > 0);
       return waiting.map(({ id }) => ({ userId: nameOfPrincipal(opener.principal), sessionId: id }));
+    },
+  };
+}
+
+/** Sessions of others, for who may look at them. */
+export function remoteOperator(link: Link): RemoteOperator {
+  return {
+    async sessions(query = {}) {
+      remoteInput.query(query);
+      return link.request('operator/sessions', { ...query });
+    },
+    events(place, options: EventsOptions = {}) {
+      remoteInput.place(place);
+      const { agent, userId, sessionId } = place;
+      return storedEvents(
+        (after, limit) => link.request('operator/events', { agent, userId, sessionId, after, limit }),
+        options,
+      );
     },
   };
 }

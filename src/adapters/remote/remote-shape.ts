@@ -13,6 +13,7 @@ import {
   text,
 } from '../../session/index.ts';
 import type { ConnectOptions, RemoteOpenOptions } from './options.ts';
+import type { RemoteOperator } from './remote-host.ts';
 
 const connect: Shape<ConnectOptions> = {
   getToken: fn,
@@ -35,6 +36,7 @@ const open: Shape<RemoteOpenOptions> = {
   permissionMode,
   control: flag,
 };
+type OperatorQuery = NonNullable<Parameters<RemoteOperator['sessions']>[0]>;
 const list: Shape<{ limit?: number; after?: string }> = { limit: number, after: text };
 const create: Shape<{ id?: string; state?: object; title?: string }> = { id: text, state: object, title: text };
 
@@ -56,6 +58,15 @@ export const remoteInput = {
   agent: (agent: string | undefined): void => {
     if (agent !== undefined) checkIs(agent, 'sessions: agent', text);
   },
+  query: (query: object): void =>
+    checkOptions<OperatorQuery>(query, 'operator.sessions: query', {
+      agent: text,
+      user: text,
+      state: text,
+      search: text,
+      limit: number,
+      after: text,
+    }),
   filter: (filter: { sessionId?: string; own?: boolean }): void =>
     checkOptions<typeof filter>(filter, 'approvals.list: filter', { sessionId: text, own: flag }),
   place: (place: { sessionId?: string; userId?: string; agent?: string }): void =>

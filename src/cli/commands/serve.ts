@@ -1,7 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Principal } from '../../contracts/index.ts';
 import { messageOf } from '../../contracts/index.ts';
 import type { McpListener } from '../../host/mcp/index.ts';
 import type { AgentServer, ServeOptions } from '../../host/websocket/index.ts';
@@ -10,6 +9,8 @@ import type { Interrupts } from '../terminal/index.ts';
 import { clean, EXIT, Screen, usageError } from '../terminal/index.ts';
 import type { HostFlags, ModuleHost } from '../workspace/index.ts';
 import { BusLag, closeQuietly, dataFolder, openModuleHost, openNodes } from '../workspace/index.ts';
+import type { People } from './people.ts';
+import { readPeople } from './people.ts';
 import { ServeFigures } from './serve-figures.ts';
 
 export interface ServeFlags extends HostFlags {
@@ -77,8 +78,10 @@ export async function serveCommand(
       port: flags.port,
       host: flags.listen,
       principal: { id: flags.user },
+      // Without people only this user of this machine can connect, who can read the store as it is.
+      operator: people ? ({ id }) => people.operator(id) : () => ({ content: true }),
       ceiling: { ...(flags.mode === undefined ? {} : { permissionMode: flags.mode }) },
-      ...(people ? { authenticate: ({ token }) => (token === undefined ? undefined : people.get(digest(token))) } : {}),
+      ...(people ? { authenticate: ({ token }) => (token === undefined ? undefined : people.of(token)) } : {}),
       ...(flags.allowOrigin ? { allowedOrigins: flags.allowOrigin } : {}),
       ...(flags.allowHost ? { allowedHosts: flags.allowHost } : {}),
       ...(flags.http ? { http: true } : {}),
@@ -134,11 +137,11 @@ async function overMcp(
   version: string,
   work: ModuleHost,
   server: AgentServer,
-  people: Map<string, Principal> | undefined,
+  people: People | undefined,
 ): Promise<McpListener> {
   const { serveMcpBeside } = await import('./serve-mcp.ts');
   const isOwn = (token: string) => server.token !== undefined && isSame(token, server.token);
-  const who = (token: string) => people?.get(digest(token)) ?? (isOwn(token) ? { id: flags.user } : undefined);
+  const who = (token: string) => people?.of(token) ?? (isOwn(token) ? { id: flags.user } : undefined);
   return serveMcpBeside({ work, path, flags, port, version, who });
 }
 
@@ -182,50 +185,4 @@ function pageKey(): Uint8Array {
   const key = readFileSync(file);
   if (key.length !== 32) throw usageError(`${file} is no key of 32 bytes: remove it, and a new one is made`);
   return key;
-}
-
-const digest = (token: string) => createHash('sha256').update(token).digest('hex');
-
-/** Digests of tokens, and whose they are. @throws CoxswainError `INVALID_ARGUMENT / E_USAGE` */
-function readPeople(file: string): Map<string, Principal> {
-  let value: unknown;
-  try {
-    value = JSON.parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    // A syntax error would quote the file.
-    const why = error instanceof SyntaxError ? 'it is no JSON' : messageOf(error);
-    throw usageError(`--people: ${file} cannot be read (${why})`);
-  }
-  const people = new Map<string, Principal>();
-  const list = Array.isArray(value) ? (value as unknown[]) : [];
-  for (const [index, entry] of list.entries()) {
-    const { token, tokenSha256, id, roles } = (entry ?? {}) as Record<string, unknown>;
-    const rolesFit = roles === undefined || (Array.isArray(roles) && roles.every((role) => typeof role === 'string'));
-    const known = digestOf(token, tokenSha256);
-    if (known === undefined || typeof id !== 'string' || id === '' || !rolesFit) {
-      throw usageError(
-        `--people: entry ${index} of ${file} needs {"token": 16 characters or more, or "tokenSha256": 64 hex digits; "id", "roles"?: […]}`,
-      );
-    }
-    people.set(known, { id, ...(roles === undefined ? {} : { roles: roles as string[] }) });
-  }
-  if (list.some((entry) => Object(entry).token !== undefined)) warnOfReaders(file);
-  if (people.size === 0) throw usageError(`--people: ${file} names nobody; it is [{"token": "…", "id": "…"}]`);
-  return people;
-}
-
-/** Access rights of POSIX: on Windows they say nothing. */
-function warnOfReaders(file: string): void {
-  if (process.platform === 'win32') return;
-  const mode = statSync(file).mode & 0o777;
-  if ((mode & 0o077) === 0) return;
-  const message = `${file} holds tokens and others can read it (mode ${mode.toString(8)}): chmod 600 ${file}, or write tokenSha256 in place of token`;
-  process.stderr.write(`${clean(JSON.stringify({ time: new Date().toISOString(), event: 'warning', message }))}\n`);
-}
-
-/** A file that others may read can hold the digest alone. */
-function digestOf(token: unknown, tokenSha256: unknown): string | undefined {
-  if (tokenSha256 === undefined) return typeof token === 'string' && token.length >= 16 ? digest(token) : undefined;
-  const isDigest = typeof tokenSha256 === 'string' && /^[0-9a-f]{64}$/i.test(tokenSha256);
-  return isDigest && token === undefined ? tokenSha256.toLowerCase() : undefined;
 }

@@ -172,6 +172,8 @@ export const sessionSummary = z.looseObject({
   length: z.number().int(),
   /** Number of open calls. */
   pending: z.number().int(),
+  /** The agent that it began with; only in lists over all users. */
+  agent: z.string().optional(),
   /** The newest turn has not ended: it runs, waits for an answer, or was cut off. */
   unfinished: z.boolean().optional(),
 });

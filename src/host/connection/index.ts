@@ -19,6 +19,7 @@ export type {
   HubOptions,
   Identity,
   OpenSessionParams,
+  OperatorOf,
   RequestHead,
   RequestSink,
   Served,

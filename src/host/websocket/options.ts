@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Principal } from '../../contracts/index.ts';
-import type { Authenticate, Authorize, ServerLimits } from '../connection/index.ts';
+import type { Authenticate, Authorize, OperatorOf, ServerLimits } from '../connection/index.ts';
 
 export interface ServeOptions {
   /**
@@ -32,6 +32,12 @@ export interface ServeOptions {
   principal?: Principal;
   /** Asked before each request; false, or a throw: refused. */
   authorize?: Authorize;
+  /**
+   * Who may look at sessions of others, asked at each request; undefined: nobody. `users`: at those of these alone. Without
+   * `content` they see which sessions there are and what happened in them, by whom and under which rule; with it what was said,
+   * asked for and returned, too, without what policy hides. They can change nothing. Default: nobody may.
+   */
+  operator?: OperatorOf;
   /** Origins of pages that may connect, e.g. `https://app.example`. Default none. */
   allowedOrigins?: readonly string[];
   /** Names that a client may call the server by, without port. Default: loopback names and `host`. */

@@ -42,6 +42,7 @@ const common: Shape<ServeOptions> = {
   authenticate: fn,
   principal: object,
   authorize: fn,
+  operator: fn,
   allowedOrigins: names,
   allowedHosts: names,
   lateCredentials: flag,

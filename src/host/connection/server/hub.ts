@@ -44,12 +44,16 @@ export class Hub {
   /** What a client is told at first. */
   welcome(principal: Principal, version: string | undefined): InitializeResult {
     const { maxPayload, window, ringFrames, ringBytes, heartbeatMs, keyMs } = this.options.limits;
-    const { kind, approvals, agents } = this.served;
+    const { kind, approvals, agents, operator } = this.served;
     return {
       protocolVersion: PROTOCOL_VERSION,
       server: { name: 'coxswain', ...(version === undefined ? {} : { version }) },
       serves: kind,
-      capabilities: { approvals: approvals !== undefined, sessions: true },
+      capabilities: {
+        approvals: approvals !== undefined,
+        sessions: true,
+        ...(operator?.scopeOf(principal) ? { operator: true } : {}),
+      },
       limits: { maxPayload, window, ringFrames, ringBytes, heartbeatMs, keyMs },
       principal,
       agents: [...agents],

@@ -1,4 +1,5 @@
 /** What is served, to whom, and the methods. */
+export type { OperatorOf } from '../../operator/index.ts';
 export type { Authorize } from './authorize.ts';
 export type { ServerOptions } from './ceiling.ts';
 export type { ConnectionOptions, Identity } from './connection.ts';

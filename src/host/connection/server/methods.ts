@@ -3,6 +3,7 @@ import { fittingEvent, fittingPending } from '../protocol/index.ts';
 import { approvalMethods } from './approval-methods.ts';
 import type { Caller, Handlers } from './caller.ts';
 import { controlMethods } from './control-methods.ts';
+import { operatorMethods } from './operator-methods.ts';
 import { storeMethods } from './store-methods.ts';
 
 const PAGE = 200;
@@ -71,6 +72,7 @@ const methods: Handlers<Exclude<RpcMethod, 'initialize'>> = {
   ...storeMethods,
   ...controlMethods,
   ...approvalMethods,
+  ...operatorMethods,
 };
 
 /** Methods whose answers may be large: one after the other, and no faster than the client reads. */
@@ -82,6 +84,8 @@ export const largeAnswers: ReadonlySet<string> = new Set<RpcMethod>([
   'approvals/list',
   'approvals/outcome',
   'approvals/explain',
+  'operator/sessions',
+  'operator/events',
 ]);
 
 /** The method of this name, for params that were checked; undefined: there is none. */

@@ -5,6 +5,8 @@ import type { OpenApproval } from '../../approvals/index.ts';
 import { onlyOne } from '../../approvals/index.ts';
 import { assertClientRuns, callerOf, goOn, HostedSession, isSubagents } from '../../hosted/index.ts';
 import type { AgentHost } from '../../index.ts';
+import type { OperatorOf } from '../../operator/index.ts';
+import { OperatorView } from '../../operator/index.ts';
 import { stricterMode } from '../../terms/index.ts';
 import type { Channel } from '../stream/index.ts';
 import type { ServerOptions } from './ceiling.ts';
@@ -17,16 +19,19 @@ export function servedHost(
   host: AgentHost,
   options: ServerOptions,
   warn: (message: string, error?: unknown) => void,
+  operatorOf?: OperatorOf,
 ): Served {
   const { permissionMode = host.permissionMode ?? 'default' } = options;
   const ceiling = new Ceiling({ ...options, permissionMode });
   // Of a client that names none, or takes its own back.
   const unnamed = stricterMode(host.permissionMode ?? 'default', permissionMode);
   const mode = unnamed === (host.permissionMode ?? 'default') ? undefined : unnamed;
+  const operator = operatorOf && new OperatorView(host, operatorOf, warn);
   return {
     kind: 'host',
     agents: host.agents,
-    approvals: servedApprovals(host, warn),
+    approvals: servedApprovals(host, warn, operator),
+    ...(operator ? { operator } : {}),
     ready: () => storeAnswers(() => host.sessions()),
     async open(agent, request, owner) {
       ceiling.mode(request.permissionMode);
@@ -79,7 +84,11 @@ function oldestFirst(open: OpenApproval[]): OpenApproval[] {
   return open.sort((a, b) => a.request.requestedAt.localeCompare(b.request.requestedAt));
 }
 
-function servedApprovals(host: AgentHost, warn: (message: string, error?: unknown) => void): ServedApprovals {
+function servedApprovals(
+  host: AgentHost,
+  warn: (message: string, error?: unknown) => void,
+  operator: OperatorView | undefined,
+): ServedApprovals {
   return {
     async list(who, sessionId) {
       const within = sessionId === undefined ? {} : { sessionId };
@@ -108,7 +117,8 @@ function servedApprovals(host: AgentHost, warn: (message: string, error?: unknow
     },
 
     async explain(who, requestId, place, args) {
-      const asking = { by: who, ...place, ...(args ? { args } : {}) };
+      const everything = operator?.seesContent(who, place.userId) === true;
+      const asking = { by: who, ...place, everything, ...(args ? { args } : {}) };
       const found = await host.approvals.explain(requestId, asking);
       if (!found) throw unknownRequest(requestId);
       return found;

@@ -13,6 +13,7 @@ import type {
   SteerData,
 } from '../../../contracts/index.ts';
 import type { ApprovalPlace, Approvals, OpenApproval } from '../../approvals/index.ts';
+import type { OperatorView } from '../../operator/index.ts';
 import type { Channel } from '../stream/index.ts';
 
 export interface OpenSessionParams extends SessionRef {
@@ -63,6 +64,8 @@ export interface Served {
   readonly kind: 'host' | 'executor';
   readonly agents: readonly AgentDescriptor[];
   readonly approvals?: ServedApprovals;
+  /** Absent: nobody looks at sessions of others. */
+  readonly operator?: OperatorView;
   /** The store answers. Rejects where it does not. */
   ready(): Promise<void>;
   open(agent: string, request: OpenSessionParams, whose: SessionOwner): Promise<AgentSession>;

@@ -1,0 +1,181 @@
+import type { AgentEvent, AgentSession, Principal, SessionSummary } from '../../contracts/index.ts';
+import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
+import type { Shape } from '../../session/index.ts';
+import { checkOptions, EventRedaction, eventFacts, flag, nameOfPrincipal, names } from '../../session/index.ts';
+import type { AgentHost } from '../index.ts';
+import type { OperatorOf, OperatorScope } from './scope.ts';
+
+export interface SessionQuery {
+  agent?: string | undefined;
+  user?: string | undefined;
+  state?: SessionState | undefined;
+  /** In its id or its user's name; in its title, where they see content. */
+  search?: string | undefined;
+  limit: number;
+  /** As the answer before has it. */
+  after?: string | undefined;
+}
+
+const scopeShape: Shape<OperatorScope> = { users: names, content: flag };
+
+export type SessionState = 'waits' | 'runs' | 'rests';
+
+/** Sessions of a store that one answer looks at: a search that finds little continues with the next. */
+const SCAN = 1000;
+/** Sessions asked of the store at a time. */
+const PAGE = 200;
+/** Logs of which is known what to hide: of watchers that come back for more. */
+const MAX_READINGS = 32;
+
+interface Reading {
+  redaction: EventRedaction;
+  /** Of the newest event that it has seen. */
+  cursor: string | undefined;
+}
+
+/** What operators see of sessions of others. */
+export class OperatorView {
+  readonly #host: AgentHost;
+  readonly #scopeOf: OperatorOf;
+  /** Those that were asked for last come last. */
+  readonly #readings = new Map<string, Reading>();
+
+  readonly #warn: (message: string, error?: unknown) => void;
+
+  constructor(host: AgentHost, scopeOf: OperatorOf, warn: (message: string, error?: unknown) => void) {
+    this.#host = host;
+    this.#scopeOf = scopeOf;
+    this.#warn = warn;
+  }
+
+  /** Undefined: they are no operator; nobody is where `operator` throws, or says what is no scope. */
+  scopeOf(who: Principal): OperatorScope | undefined {
+    try {
+      const scope = this.#scopeOf(who);
+      if (scope === undefined) return undefined;
+      checkOptions<OperatorScope>(scope, 'operator: the scope', scopeShape);
+      return scope;
+    } catch (error) {
+      this.#warn(`operator failed for ${who.id}: they see their own sessions alone`, error);
+      return undefined;
+    }
+  }
+
+  /** Of this user's sessions. */
+  seesContent(who: Principal, userId: string): boolean {
+    const scope = this.scopeOf(who);
+    return scope?.content === true && isInScope(userId, scope);
+  }
+
+  /** @throws CoxswainError `PERMISSION_DENIED / E_FORBIDDEN` */
+  assertOperator(who: Principal): OperatorScope {
+    const scope = this.scopeOf(who);
+    if (scope) return scope;
+    throw new CoxswainError(
+      'PERMISSION_DENIED',
+      'E_FORBIDDEN',
+      `${who.id} is no operator: they see their own sessions`,
+    );
+  }
+
+  /** Sessions of all users in their scope, newest first. `after`: with it the next answer goes on. */
+  async list(who: Principal, query: SessionQuery): Promise<{ sessions: SessionSummary[]; after?: string }> {
+    const scope = this.assertOperator(who);
+    const { listAll } = this.#host.sessions();
+    if (!listAll) {
+      const message = 'the agents of this host keep no sessions that can be listed over all users';
+      throw new CoxswainError('UNIMPLEMENTED', 'E_UNSUPPORTED', message);
+    }
+    const found: SessionSummary[] = [];
+    let { after } = query;
+    for (let seen = 0; seen < SCAN; ) {
+      const page = await listAll({ limit: PAGE, ...(after === undefined ? {} : { after }) });
+      for (const session of page) {
+        if (found.length >= query.limit) return { sessions: found, ...(after === undefined ? {} : { after }) };
+        after = `${session.userId}/${session.id}`;
+        if (matches(session, query, scope)) found.push(shownSummary(session, scope));
+      }
+      seen += page.length;
+      if (page.length < PAGE) return { sessions: found };
+    }
+    return { sessions: found, ...(after === undefined ? {} : { after }) };
+  }
+
+  /** Stored events of one session, as far as they may see them. One that is not in their scope is none. */
+  async events(
+    who: Principal,
+    { userId, sessionId, agent }: { userId: string; sessionId: string; agent: string },
+    { after, limit }: { after?: string | undefined; limit: number },
+  ): Promise<AgentEvent[]> {
+    const scope = this.assertOperator(who);
+    if (!isInScope(userId, scope)) throw notFound(sessionId);
+    await using session = await this.#host.open(agent, { userId, sessionId });
+    const redaction = scope.content ? await this.#redactionOf(session, who, userId, agent) : undefined;
+    const events: AgentEvent[] = [];
+    for await (const event of session.events({ limit, ...(after === undefined ? {} : { after }) })) {
+      events.push(redaction ? redaction.shown(event) : eventFacts(event));
+    }
+    return events;
+  }
+
+  /** What is to be hidden of a log is known once all of it was read; it is read once, and then what is new. */
+  async #redactionOf(session: AgentSession, who: Principal, userId: string, agent: string): Promise<EventRedaction> {
+    const key = JSON.stringify([nameOfPrincipal(who), who.roles ?? [], agent, userId, session.id]);
+    const known = this.#readings.get(key);
+    const reading = (known && (await readOn(session, known))) || (await readOn(session, newReading(who)));
+    if (!reading) throw notFound(session.id);
+    this.#readings.delete(key);
+    this.#readings.set(key, reading);
+    for (const oldest of this.#readings.keys()) {
+      if (this.#readings.size <= MAX_READINGS) break;
+      this.#readings.delete(oldest);
+    }
+    return reading.redaction;
+  }
+}
+
+const newReading = (viewer: Principal): Reading => ({ redaction: new EventRedaction({ viewer }), cursor: undefined });
+
+/** Undefined: what is known is of another log. */
+async function readOn(session: AgentSession, reading: Reading): Promise<Reading | undefined> {
+  const { cursor } = reading;
+  try {
+    for await (const event of session.events(cursor === undefined ? {} : { after: cursor })) {
+      reading.redaction.see(event);
+      reading.cursor = event.cursor ?? reading.cursor;
+    }
+    return reading;
+  } catch (error) {
+    if (cursor !== undefined && isCoxswainError(error) && error.code === 'E_BAD_INPUT') return undefined;
+    throw error;
+  }
+}
+
+function isInScope(userId: string, { users }: OperatorScope): boolean {
+  return users === undefined || users.includes(userId);
+}
+
+const stateOf = ({ pending, unfinished }: SessionSummary): SessionState =>
+  pending > 0 ? 'waits' : unfinished ? 'runs' : 'rests';
+
+function matches(session: SessionSummary, query: SessionQuery, scope: OperatorScope): boolean {
+  const { agent, user, state, search } = query;
+  if (!isInScope(session.userId, scope)) return false;
+  if (agent !== undefined && session.agent !== agent) return false;
+  if (user !== undefined && session.userId !== user) return false;
+  if (state !== undefined && stateOf(session) !== state) return false;
+  if (search === undefined) return true;
+  const words = `${session.id} ${session.userId} ${scope.content ? (session.title ?? '') : ''}`.toLowerCase();
+  return words.includes(search.toLowerCase());
+}
+
+/** A title is what somebody has said. */
+function shownSummary(session: SessionSummary, { content }: OperatorScope): SessionSummary {
+  if (content) return session;
+  const { title: _, ...rest } = session;
+  return rest;
+}
+
+function notFound(sessionId: string): CoxswainError {
+  return new CoxswainError('NOT_FOUND', 'E_SESSION_NOT_FOUND', `there is no session ${JSON.stringify(sessionId)}`);
+}

@@ -1,0 +1,168 @@
+import { isObject } from '../base/index.ts';
+import type { AgentEvent, DecisionRecord, PolicyDecisionRecord } from '../contracts/index.ts';
+import { callIdOf, notesOf } from '../contracts/index.ts';
+import type { Redaction, RedactionOptions } from './redact.ts';
+import { hiddenTexts, obligationsOf, REDACTED, redactionOf, redactPointers, withoutTexts } from './redact.ts';
+
+interface Call {
+  tool: string;
+  turnId: string;
+  /** As asked for, and as they ran. */
+  args: unknown[];
+  records: Pick<DecisionRecord, 'by' | 'asked' | 'redact'>[];
+  ended?: { isError?: boolean | undefined; errorType?: string | undefined };
+  hooked: boolean;
+}
+
+/** Members that every event keeps: where it stands, and of which agent it is. */
+const placed = [
+  'id',
+  'type',
+  'timestamp',
+  'sessionId',
+  'streamId',
+  'turnId',
+  'seq',
+  'cursor',
+  'agentId',
+  'threadId',
+  'source',
+];
+
+/** Members that say what happened without what it was about, by type. What is not named here is not shown. */
+const facts: Readonly<Record<string, readonly string[]>> = {
+  message: ['role', 'interrupted'],
+  tool_request: ['requestId', 'name', 'handledBy', 'annotations'],
+  tool_update: ['requestId', 'status', 'by', 'progress', 'total'],
+  tool_response: ['requestId', 'name', 'isError', 'errorType'],
+  usage: ['model', 'inputTokens', 'outputTokens', 'cachedInputTokens', 'cacheWriteTokens', 'thoughtTokens', 'cost'],
+  elicitation_request: ['requestId', 'callId', 'kind'],
+  elicitation_response: ['requestId', 'action', 'by'],
+  stream_end: ['reason'],
+  error: ['code', 'status', 'fatal'],
+  custom: ['kind'],
+};
+
+/** What stands in place of content, so that the event is one all the same. */
+const blanks: Readonly<Record<string, object>> = {
+  message: { content: [{ type: 'text', text: REDACTED }] },
+  tool_request: { args: {} },
+  tool_response: { content: [{ type: 'text', text: REDACTED }] },
+  elicitation_request: { message: REDACTED },
+  error: { message: REDACTED },
+};
+
+/** The same of the data of a custom event, by its kind. */
+const dataFacts: Readonly<Record<string, readonly string[]>> = {
+  policy_decision: ['callId', 'outcome', 'by', 'ruleId', 'requestedBy'],
+  rewound: ['through'],
+};
+
+/** An event without what was said, asked for or returned: that it happened, when, by whom, under which rule. */
+export function eventFacts(event: AgentEvent): AgentEvent {
+  const given = event as unknown as Record<string, unknown>;
+  const kept = picked(given, [...placed, ...(facts[event.type] ?? [])]);
+  const data = event.type === 'custom' ? picked(Object(event.data), dataFacts[event.kind] ?? []) : {};
+  const shown = { ...kept, ...blanks[event.type], ...(event.type === 'custom' ? { data } : {}) };
+  return { ...shown, _meta: { redacted: true } } as unknown as AgentEvent;
+}
+
+function picked(value: object, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name)));
+}
+
+/**
+ * The events of a session as one viewer may see them: without what policy obliged to hide of calls, in all texts of the
+ * turn too. Nothing is shown of the arguments of a call on which nothing was decided. It has to have seen all of a log
+ * before it shows any of it: what is to be hidden is known when a call is decided.
+ */
+export class EventRedaction {
+  readonly #options: RedactionOptions;
+  readonly #calls = new Map<string, Call>();
+  readonly #turns = new Map<string, Set<string>>();
+  /** Of a turn, until one of its calls changes. */
+  readonly #texts = new Map<string, readonly string[]>();
+
+  constructor(options: RedactionOptions) {
+    this.#options = options;
+  }
+
+  see(event: AgentEvent): void {
+    if (event.type === 'tool_request') {
+      const { requestId, name: tool, args, turnId = '' } = event as typeof event & { turnId?: string };
+      this.#calls.set(requestId, { tool, turnId, args: [args], records: [], hooked: notesOf(event).hooked === true });
+      const calls = this.#turns.get(turnId) ?? new Set();
+      this.#turns.set(turnId, calls.add(requestId));
+      this.#texts.delete(turnId);
+      return;
+    }
+    const call = this.#calls.get(callOf(event) ?? '');
+    if (!call) return;
+    this.#texts.delete(call.turnId);
+    if (event.type === 'tool_response') {
+      const { isError, errorType } = event as { isError?: boolean; errorType?: string };
+      call.ended = { isError, errorType };
+    } else if (event.type === 'custom' && event.kind === 'policy_decision') {
+      const record = event.data as PolicyDecisionRecord;
+      call.records.push(record);
+      for (const args of [record.args, record.asked?.args]) if (args) call.args.push(args);
+    }
+  }
+
+  shown(event: AgentEvent): AgentEvent {
+    const { turnId = '' } = event as { turnId?: string };
+    const call = this.#calls.get(callOf(event) ?? '');
+    const redaction = call && this.#redactionOf(call);
+    let shown: AgentEvent = event;
+    if (redaction && (redaction.args.length > 0 || redaction.result)) shown = withoutCall(event, redaction);
+    const texts = this.#textsOf(turnId);
+    if (texts.length === 0) return shown;
+    const { id, cursor } = event;
+    return { ...withoutTexts(shown, texts), id, ...(cursor === undefined ? {} : { cursor }) };
+  }
+
+  #redactionOf(call: Call): Redaction {
+    const obliged = obligationsOf(call.records, call.ended, call.hooked);
+    return redactionOf(call.tool, obliged, this.#options, call.ended?.errorType);
+  }
+
+  #textsOf(turnId: string): readonly string[] {
+    const known = this.#texts.get(turnId);
+    if (known) return known;
+    const texts = new Set<string>();
+    for (const callId of this.#turns.get(turnId) ?? []) {
+      const call = this.#calls.get(callId);
+      if (call) for (const text of hiddenTexts(call.args, this.#redactionOf(call).args)) texts.add(text);
+    }
+    this.#texts.set(turnId, [...texts]);
+    return [...texts];
+  }
+}
+
+function callOf(event: AgentEvent): string | undefined {
+  if (event.type === 'custom') return (event.data as { callId?: string } | undefined)?.callId;
+  return 'requestId' in event && typeof event.requestId === 'string' ? callIdOf(event.requestId) : undefined;
+}
+
+function withoutCall(event: AgentEvent, { args, result }: Redaction): AgentEvent {
+  const hide = (value: unknown) => {
+    const shown = redactPointers(value, args).value;
+    return isObject(shown) ? shown : {};
+  };
+  const mark = { _meta: { redacted: true } };
+  if (event.type === 'tool_request') return { ...event, args: hide(event.args), ...mark } as AgentEvent;
+  if (event.type === 'tool_response' && result) {
+    const { structuredContent: _, display: __, ...rest } = event as typeof event & Record<string, unknown>;
+    return { ...rest, content: [{ type: 'text', text: REDACTED }], ...mark } as unknown as AgentEvent;
+  }
+  if (event.type === 'custom' && event.kind === 'policy_decision') {
+    const data = event.data as PolicyDecisionRecord;
+    const asked = data.asked?.args ? { asked: { ...data.asked, args: hide(data.asked.args) } } : {};
+    return {
+      ...event,
+      data: { ...data, ...(data.args ? { args: hide(data.args) } : {}), ...asked },
+      ...mark,
+    } as AgentEvent;
+  }
+  return event;
+}

@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'vitest';
+import type { Principal } from '../../src/contracts/index.ts';
+import type { AnyTool } from '../../src/index.ts';
+import { bot, hostOf, notingTool, policyOf } from '../host/kit.ts';
+import { all, client, serving } from './kit.ts';
+import { Raw } from './raw.ts';
+
+/** `audit` sees what happened, `support` what was said, too, `bens` that of ben alone. */
+function scopeOf({ roles = [] }: Principal) {
+  if (roles.includes('audit')) return {};
+  if (roles.includes('support')) return { content: true };
+  if (roles.includes('bens')) return { users: ['ben'], content: true };
+  return undefined;
+}
+
+async function shop(decision: Parameters<typeof policyOf>[0][string] = { outcome: 'allow', redact: ['/card'] }) {
+  const pay = notingTool('pay');
+  const model = bot([
+    { calls: [['pay', { amount: 30, card: '4242-4242' }]] },
+    { deltas: ['Paid with 4242-4242.'] },
+    'Hello to you.',
+  ]);
+  const { host } = hostOf(model, { tools: [pay.tool as AnyTool], policy: policyOf({ pay: decision }) });
+  const server = await serving(host, { operator: scopeOf });
+  return { server, host };
+}
+
+async function talked() {
+  const { server, host } = await shop();
+  const [anna, ben] = [await client(server, 'anna'), await client(server, 'ben')];
+  const session = await anna.open('bot', { sessionId: 'annas', create: true });
+  await all(session.stream('pay with 4242-4242, said the secret customer'));
+  await all((await ben.open('bot', { sessionId: 'bens', create: true })).stream('hello'));
+  return { server, host, anna, ben, session };
+}
+
+const place = { agent: 'bot', userId: 'anna', sessionId: 'annas' };
+const forbidden = { code: 'E_FORBIDDEN' };
+const missing = { code: 'E_SESSION_NOT_FOUND' };
+
+describe('operators', () => {
+  test('WS-80 sessions of others are for operators alone, in their scope; out of it is as if it were not there', async () => {
+    const { server, anna } = await talked();
+    expect(anna.operator).toBeUndefined();
+    const audit = await client(server, 'olga:audit');
+    const bens = await client(server, 'paul:bens');
+    const ids = async (who: typeof audit) => (await who.operator?.sessions())?.sessions.map(({ id }) => id).toSorted();
+    expect(await ids(audit)).toEqual(['annas', 'bens']);
+    expect(await ids(bens)).toEqual(['bens']);
+    expect(await all(audit.operator?.events(place) ?? never())).not.toEqual([]);
+    for (const other of [place, { ...place, userId: 'carl' }]) {
+      await expect(all(bens.operator?.events(other) ?? never())).rejects.toMatchObject(missing);
+    }
+    await expect(all(audit.operator?.events({ ...place, sessionId: 'none' }) ?? never())).rejects.toMatchObject(
+      missing,
+    );
+  });
+
+  test('WS-80 a client that is no operator is refused, whatever it sends; so is one whose scope cannot be told', async () => {
+    const { server, host } = await talked();
+    const socket = await Raw.ready(server.url, 'eve');
+    for (const [method, params] of [
+      ['operator/sessions', {}],
+      ['operator/events', place],
+    ] as const) {
+      expect(await socket.request(method, params)).toMatchObject({ error: { data: forbidden } });
+    }
+    const warnings: string[] = [];
+    const faults = {
+      thrown: () => {
+        throw new Error('no directory');
+      },
+      misspelt: () => ({ user: ['ben'] }) as object,
+    };
+    for (const operator of Object.values(faults)) {
+      const other = await serving(host, { operator, warn: (message) => warnings.push(message) });
+      expect((await client(other, 'olga:audit')).operator).toBeUndefined();
+    }
+    expect(warnings).toHaveLength(2);
+  });
+
+  test('WS-81 an operator changes nothing: the session is not theirs to open or to answer', async () => {
+    const { server } = await shop({ outcome: 'ask' });
+    const anna = await client(server, 'anna');
+    const session = await anna.open('bot', { sessionId: 'annas', create: true });
+    await all(session.stream('pay'));
+    const [open] = await session.pending();
+    const support = await client(server, 'sam:support');
+    await expect(support.open('bot', { sessionId: 'annas' })).rejects.toMatchObject(missing);
+    const answer = support.approvals.decide(open?.requestId ?? '', 'approve', place);
+    await expect(answer).rejects.toMatchObject({ code: 'E_NOT_APPROVER' });
+    expect(await support.approvals.list()).toEqual([]);
+    // Nothing was decided on the call yet: nothing of its arguments is shown.
+    const events = await all(support.operator?.events(place) ?? never());
+    expect(events.find(({ type }) => type === 'tool_request')).toMatchObject({ name: 'pay', args: {} });
+    expect(JSON.stringify(events)).not.toContain('4242');
+  });
+
+  test('WS-82 without content there are no words, arguments, results or titles, and what happened is there', async () => {
+    const { server, anna, session } = await talked();
+    await session.update({ title: 'the secret customer' });
+    const audit = await client(server, 'olga:audit');
+    const events = await all(audit.operator?.events(place) ?? never());
+    const stored = await all((await anna.open('bot', { sessionId: 'annas' })).events());
+    expect(events.map(({ type, id, cursor, timestamp }) => [type, id, cursor, timestamp])).toEqual(
+      stored.map(({ type, id, cursor, timestamp }) => [type, id, cursor, timestamp]),
+    );
+    const { sessions = [] } = (await audit.operator?.sessions({ user: 'anna' })) ?? {};
+    const text = JSON.stringify([events, sessions]);
+    for (const secret of ['4242', 'secret', 'Paid', '30', 'done'])
+      expect(text.replaceAll(/"(id|timestamp|\w+At)":"[^"]*"/g, '')).not.toContain(secret);
+    expect(events).toContainEqual(expect.objectContaining({ type: 'tool_request', name: 'pay', args: {} }));
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'custom', data: expect.objectContaining({ outcome: 'approved', by: 'policy' }) }),
+    );
+    expect(events.every((event) => (event as { _meta?: { redacted?: boolean } })._meta?.redacted === true)).toBe(true);
+  });
+
+  test('WS-83 with content it is all there, but for what policy hides: in arguments, and in what was said in that turn', async () => {
+    const { server } = await talked();
+    const support = await client(server, 'sam:support');
+    for (let round = 0; round < 2; round++) {
+      const events = await all(support.operator?.events(place) ?? never());
+      const text = JSON.stringify(events);
+      expect(text).not.toContain('4242');
+      expect(text).toContain('said the secret customer');
+      expect(events.find(({ type }) => type === 'tool_request')).toMatchObject({
+        args: { amount: 30, card: '[redacted]' },
+      });
+      expect(events.filter(({ type }) => type === 'message').at(-1)).toMatchObject({
+        content: [{ type: 'text', text: 'Paid with [redacted].' }],
+      });
+    }
+    // Page by page it is the same.
+    const cursors = (await all(support.operator?.events(place) ?? never())).map(({ cursor }) => cursor);
+    const [first] = cursors;
+    const rest = await all(support.operator?.events(place, { after: first ?? '' }) ?? never());
+    expect(rest.map(({ cursor }) => cursor)).toEqual(cursors.slice(1));
+    expect(JSON.stringify(rest)).not.toContain('4242');
+  });
+
+  test('WS-84 sessions are found by agent, user, state and words, page by page', async () => {
+    const { server, session } = await talked();
+    await session.update({ title: 'Shoes' });
+    const audit = await client(server, 'olga:audit');
+    const support = await client(server, 'sam:support');
+    const found = async (who: typeof audit, query: object) =>
+      (await who.operator?.sessions(query))?.sessions.map(({ id, agent }) => `${agent}/${id}`).toSorted();
+    expect(await found(audit, { agent: 'bot' })).toEqual(['bot/annas', 'bot/bens']);
+    expect(await found(audit, { agent: 'other' })).toEqual([]);
+    expect(await found(audit, { user: 'ben' })).toEqual(['bot/bens']);
+    expect(await found(audit, { state: 'rests', search: 'ANNA' })).toEqual(['bot/annas']);
+    expect(await found(audit, { state: 'waits' })).toEqual([]);
+    // A title is what somebody has said.
+    expect(await found(audit, { search: 'shoes' })).toEqual([]);
+    expect(await found(support, { search: 'shoes' })).toEqual(['bot/annas']);
+    const page = await audit.operator?.sessions({ limit: 1 });
+    expect(page?.sessions).toHaveLength(1);
+    const next = await audit.operator?.sessions({ limit: 1, after: page?.after ?? '' });
+    expect(new Set([...(page?.sessions ?? []), ...(next?.sessions ?? [])].map(({ id }) => id))).toEqual(
+      new Set(['annas', 'bens']),
+    );
+  });
+});
+
+function never(): never {
+  throw new Error('this principal is no operator');
+}
