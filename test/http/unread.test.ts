@@ -104,7 +104,7 @@ describe('ATK3-12 a reader that does not read', () => {
     expect((await ask('chat/s')).status).toBe(200);
   });
 
-  test('an answer of less than a million characters is given, whatever is held', async () => {
+  test('a small answer is given, whatever is held', async () => {
     const { ask } = await long(16);
     await Promise.all(Array.from({ length: 8 }, () => ask('chat/s')));
     expect((await ask('sessions/s/events?limit=2')).status).toBe(200);

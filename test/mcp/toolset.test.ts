@@ -101,6 +101,17 @@ describe("a server's tools", () => {
     ]);
   });
 
+  test('ATK3-13 sibling: progress is shown where an agent has the tools itself', async () => {
+    const { toolset } = await overHttp();
+    const agent = new LlmAgent({ name: 'puppet', model: puppetModel, toolsets: [toolset] });
+    const host = createHost({ app: 'shop', store: new InMemorySessionService(), ...everything, agents: [agent] });
+    cleanUp.push(() => host.close());
+    const session = await host.open('puppet', { create: true });
+    const events = await say(session, 'call slow {}');
+    const updates = ofType(events, 'tool_update').flatMap(({ progress }) => progress ?? []);
+    expect(updates).toEqual([1, 2]);
+  });
+
   test('two servers live side by side by prefix; what include leaves out is not there', async () => {
     const one = await overHttp({ prefix: 'a_', include: (name) => name === 'echo' });
     const two = await overHttp({ prefix: 'b_', include: (name) => name === 'echo' });

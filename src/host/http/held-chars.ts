@@ -1,7 +1,7 @@
 import { CoxswainError } from '../../contracts/index.ts';
 
 /** Characters that each answer may hold, whatever others hold. */
-const FREE = 1024 * 1024;
+const FREE = 256 * 1024;
 
 /** Characters beyond that which the answers to one principal may hold together, and those of a server. */
 const OF_PRINCIPAL = 32 * 1024 * 1024;

@@ -150,19 +150,20 @@ function send(
   client: Client,
   definition: Tool,
   args: Record<string, unknown>,
-  { context: { signal, progress: show }, idle }: UnderWay,
+  { context, idle }: UnderWay,
 ): Promise<CallToolResult> {
   const { name, outputSchema: _, ...shape } = definition;
   return client.callTool(
     { name, arguments: args },
     {
-      signal: AbortSignal.any([signal, idle.signal]),
+      signal: AbortSignal.any([context.signal, idle.signal]),
       // Given, the SDK neither sends a call twice, to look the tool up in between, nor drops a result that misfits.
       toolDefinition: { name, ...shape },
       timeout: NEVER_MS,
       onprogress: ({ progress, total, message }) => {
         idle.touch();
-        show({
+        // A method of its context.
+        context.progress({
           progress,
           ...(total === undefined ? {} : { total }),
           ...(message === undefined ? {} : { content: [{ type: 'text', text: message }] }),
