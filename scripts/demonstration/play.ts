@@ -1,7 +1,8 @@
 /**
  * The first five minutes with approvals, played in a real browser: an agent asks for a refund; who asked for it may not
  * approve it; the server is killed and started again; a supervisor pays back less and approves; the tool runs once; the
- * audit verifies. `node scripts/demonstration/play.ts [folder for pictures]`
+ * audit verifies. `node scripts/demonstration/play.ts [folder]` plays it and leaves pictures, by default in `tmp/pictures`;
+ * `docs/images` has two of them.
  */
 import type { ChildProcess } from 'node:child_process';
 import { spawn, spawnSync } from 'node:child_process';
@@ -93,7 +94,9 @@ async function scenes(stage: Stage): Promise<Played> {
   await anna.getByLabel('eur').fill('60');
   const approve = anna.getByRole('button', { name: /Approve refund as edited.*eur 60/ });
   await approve.and(anna.locator('[aria-disabled="false"]')).waitFor();
-  await stage.picture(anna, 'inbox');
+  await anna.getByText('Your approval is enough').waitFor();
+  await anna.getByRole('heading', { name: 'refund' }).scrollIntoViewIfNeeded();
+  await stage.picture(anna, 'inspector-inbox');
   await approve.click();
   await anna.getByText('refunded 60.00 EUR of order 1007').waitFor();
   await stage.picture(anna, 'outcome');
@@ -101,8 +104,8 @@ async function scenes(stage: Stage): Promise<Played> {
   await ben.goto(session);
   const talk = ben.getByRole('region', { name: 'Conversation' });
   await talk.getByText('The refund is on its way.').waitFor();
-  await talk.getByText('refund', { exact: true }).click();
-  await stage.picture(ben, 'session');
+  await ben.getByRole('region', { name: 'Time of each turn' }).getByText('refund: anna').waitFor();
+  await stage.picture(ben, 'inspector-session');
   return {
     refusal,
     refunds: stage.refunds(),
@@ -159,7 +162,7 @@ class Stage {
 
   async open(ui: string, who: keyof typeof people): Promise<Page> {
     const context = await this.#options.browser.newContext({
-      viewport: { width: 1120, height: 680 },
+      viewport: { width: 1120, height: 860 },
       colorScheme: 'light',
     });
     const page = await context.newPage();
@@ -208,7 +211,7 @@ if (import.meta.main) {
   const source = ['--import', join(root, 'scripts/from-source.ts'), join(root, 'src/cli.ts')];
   const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-  const pictures = process.argv[2] ?? join(root, 'docs/images');
+  const pictures = process.argv[2] ?? join(root, 'tmp/pictures');
   try {
     console.log(await play({ cli: source, browser, pictures }));
   } finally {

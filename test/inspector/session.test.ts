@@ -53,6 +53,30 @@ describe.skipIf(executablePath === undefined)(`one session in Chromium${noBrowse
     expect(runs).toEqual([{ name: 'slow', args: {} }]);
   });
 
+  test('a new session is begun from a place in the log, with what came before it; the session stays as it is', async () => {
+    const { page: url, say } = await shop(files);
+    await say('ben', 'first', 'One.');
+    await say('ben', 'first', 'Two.');
+    const ben = await open(url, 'ben');
+    await ben.goto(`${url}#/sessions/clerk/ben/first`);
+    await button(ben, 'Events').click();
+    await ben
+      .getByRole('button', { name: /stream_end/ })
+      .first()
+      .click();
+    await button(ben, 'New session from here').click();
+    await expect.poll(() => ben.url()).not.toContain('/ben/first');
+    const talk = conversation(ben);
+    await talk.getByText('One.', { exact: true }).waitFor();
+    await ben.getByRole('textbox', { name: 'Message' }).fill('Other.');
+    await button(ben, 'Send').click();
+    await talk.getByText('Other.', { exact: true }).waitFor();
+    expect(await talk.getByText('Two.', { exact: true }).count()).toBe(0);
+    await ben.goto(`${url}#/sessions/clerk/ben/first`);
+    await talk.getByText('Two.', { exact: true }).waitFor();
+    expect(await talk.getByText('Other.', { exact: true }).count()).toBe(0);
+  });
+
   test('the timeline has each step, its time and its tokens, and for whom was waited', async () => {
     const { page: url, ask } = await shop(files);
     await ask('ben', 'order-7', 'refund', { order: 7, eur: 80 });

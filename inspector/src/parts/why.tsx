@@ -115,7 +115,7 @@ export function EditVerdict({ answer }: { answer: { said?: Explained; fault?: st
         <>
           Policy on these arguments: <Visible text={verdictOf(said)} />
           {decision.outcome === 'ask' &&
-            (isForOthers ? '. Your approval is not enough: others are asked, too' : '. Your approval is enough')}
+            (isForOthers ? '. Your approval is not enough: others are asked, too.' : '. Your approval is enough.')}
         </>
       ) : (
         <>

@@ -41,6 +41,7 @@ export class WatchedSession {
   readonly fault = signal<string | undefined>(undefined);
   usage = { input: 0, output: 0, cached: 0, usd: 0, isPriced: false };
   readonly #known = new Set<string>();
+  readonly #host: RemoteHost;
   #session: RemoteSession | undefined;
   #wake = () => {};
   #isLeft = false;
@@ -54,6 +55,7 @@ export class WatchedSession {
 
   constructor(host: RemoteHost, agent: string, userId: string, sessionId: string) {
     this.place = { agent, userId, sessionId };
+    this.#host = host;
     this.isOwn = host.principal.id === userId;
     void (this.isOwn ? this.#follow(host, agent, sessionId) : this.#lookAt(host));
   }
@@ -86,6 +88,14 @@ export class WatchedSession {
     })().catch((error: unknown) => {
       this.fault.value = isCoxswainError(error) ? error.message : String(error);
     });
+  }
+
+  /** A new session with what stands before and at this event, and nothing behind it; its id. */
+  async fork(cursor: string): Promise<string> {
+    const { agent, sessionId } = this.place;
+    const copy = await this.#host.open(agent, { sessionId, fork: { after: cursor }, control: false });
+    await copy[Symbol.asyncDispose]();
+    return copy.id;
   }
 
   async steer(text: string): Promise<'current_turn' | 'next_turn'> {
