@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
@@ -7,13 +7,13 @@ import { PlainReporter } from './scripts/plain-reporter.ts';
 // Child processes of the tests start in half the time.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'coxswain-tests-compile-cache');
 
-/**
- * Folders whose files share one process, so that each does not load the library anew: what they change, they put back.
- * The others start children, signals or servers that a neighbour would notice.
- */
-const sharing = ['audit', 'contracts', 'dispatch', 'gate', 'host', 'policy', 'runtime', 'session'].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
-);
+/** Folders whose files have a process each: they start children, browsers, signals or compilers that a neighbour would notice. */
+const alone = ['bench', 'cli', 'examples', 'foreign', 'inspector', 'mutants', 'nodes', 'pages', 'property'];
+
+/** The others share one process, so that each file does not load the library anew: what they change, they put back. */
+const sharing = readdirSync(join(import.meta.dirname, 'test'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && !alone.includes(entry.name))
+  .map(({ name }) => `test/${name}/**/*.test.ts`);
 
 /** These install the packed package from the registry, as its users do: `npm run test:installed`. */
 const installing = ['test/examples/installed.test.ts', 'test/examples/tasks.test.ts', 'test/pages/newcomer.test.ts'];

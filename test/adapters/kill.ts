@@ -80,7 +80,7 @@ export async function killWriters(database: TestDatabase, rounds: number, random
     assert.ok(listed.every(({ openedAt }) => Number.isFinite(openedAt)));
     assert.deepEqual(
       listed.map(({ openedAt: _, ...open }) => open),
-      opened.map((open) => ({ key, ...open })),
+      opened.map((open) => ({ key, ...open, lastSeq: record.events.at(-1)?.seq })),
     );
     // The dead process's ghost cannot write.
     await assert.rejects(service.append(key, [], { epoch: epoch - 1 }), { code: 'E_FENCED' });

@@ -98,7 +98,7 @@ export const elicitationRequirements: readonly Requirement[] = [
       const { probe, id, request } = await question(check, { expiresInMs: 100 });
       const { expiresAt } = request;
       if (expiresAt === undefined) throw new Untestable('its questions do not expire');
-      await new Promise((resolve) => setTimeout(resolve, Date.parse(expiresAt) - Date.now() + 10));
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, Date.parse(expiresAt) - Date.now() + 10)));
       const late = await answerStatus(probe.respond(id, { kind: 'elicitation', action: 'accept', content: {} }));
       check.that(isClosed(late), 'a late answer that changes nothing', late);
       if (probe.streams.at(-1)?.reason !== 'completed') await probe.sayTo('completed', { kind: 'continue' });

@@ -412,7 +412,14 @@ describe('streams', () => {
     store = openSqlite(path);
     const source = fromAgent(agent(['done']), { store: store });
     expect(await source.sessions?.(context).open?.()).toEqual([
-      { userId: 'ann', sessionId: first.id, calls: [asked.callId], tools: ['pay'], since: expect.any(Number) },
+      {
+        userId: 'ann',
+        sessionId: first.id,
+        calls: [asked.callId],
+        tools: ['pay'],
+        since: expect.any(Number),
+        lastSeq: expect.any(Number),
+      },
     ]);
     const second = await source.open({ sessionId: first.id }, context);
     expect(await only(second)).toEqual(asked);
