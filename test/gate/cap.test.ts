@@ -22,14 +22,31 @@ describe('F17 results above the cap', () => {
     expect(capResult(result)).toBe(result);
   });
 
-  test('a long text is cut, and says how large it was and that the rest is gone', async () => {
-    const result = await capResult(normaliseReturn('x'.repeat(5000)), { maxBytes: 1000 });
+  test('CMP-14 of a long text the beginning and the end are left, and between them it says how large it was', async () => {
+    const long = `begin ${'x'.repeat(5000)} end`;
+    const result = await capResult(normaliseReturn(long), { maxBytes: 1000 });
     expect(result.content).toEqual([
-      { type: 'text', text: expect.stringMatching(/^x{500,}$/) },
+      { type: 'text', text: expect.stringMatching(/^begin x{500,}$/) },
       { type: 'text', text: expect.stringMatching(/^\[cut: 50\d\d bytes in all; the rest was dropped\]$/) },
+      { type: 'text', text: expect.stringMatching(/^x{200,} end$/) },
     ]);
+    expect(bytes(result.content)).toBeLessThanOrEqual(1000);
     expect(result._meta?.truncated).toEqual({ bytes: expect.any(Number), artifacts: [] });
-    expect(normaliseReturn('x'.repeat(5000), { maxBytes: 1000 })).toEqual(result);
+    expect(normaliseReturn(long, { maxBytes: 1000 })).toEqual(result);
+  });
+
+  test('CMP-14 both are cut at a character, whatever it takes', async () => {
+    for (const character of ['ü', '語', '😀', '"', '\n', '\ud800']) {
+      for (const pad of ['', 'a', 'ab', 'abc']) {
+        const whole = `${pad}${character.repeat(2000)}`;
+        const { content } = await capResult(normaliseReturn(whole), { maxBytes: 1000 });
+        const [head, , tail] = content.map((part) => (part.type === 'text' ? part.text : ''));
+        expect([whole.startsWith(head ?? '-'), whole.endsWith(tail ?? '-')]).toEqual([true, true]);
+        expect([...(tail ?? '')].every((each) => each === character)).toBe(true);
+        expect(bytes(content)).toBeLessThanOrEqual(1000);
+        expect(bytes(content)).toBeGreaterThan(950);
+      }
+    }
   });
 
   test('the default is 1 MiB', async () => {
@@ -82,7 +99,7 @@ describe('F17 results above the cap', () => {
       const whole = await of(1400);
       expect(whole.content).toEqual([text(1400), picture]);
       const cut = await of(1600);
-      expect(textOfParts(cut.content)).toMatch(/^x{1000,1599}\n?\[cut: /);
+      expect(textOfParts(cut.content)).toMatch(/^x{700,1599}\n?\[cut: [^\]]*\]\n?x{300,}/);
       expect([cut.content.at(-1), bytes(cut.content) <= 2000]).toEqual([picture, true]);
     });
 

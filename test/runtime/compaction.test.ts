@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StoredEvent } from '../../src/runtime/index.ts';
-import { History } from '../../src/runtime/index.ts';
+import { History, InMemoryArtifactService } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { bench, brief, endOf, errorOf, llm, ownTool, responses, said } from './kit.ts';
 
@@ -83,6 +83,33 @@ describe('what is left out', () => {
     });
     expect(endOf(events)).toBe('completed');
     expect(warnings).toEqual([]);
+  });
+
+  test('CMP-14 a result above its bound has its beginning and end, and is read again by range from what was kept', async () => {
+    const big = `begin ${long(20_000)}end`;
+    const asked: unknown[] = [];
+    const model = new ScriptedModel([
+      { calls: [['fetch', {}]] },
+      ({ contents, tools }) => {
+        asked.push([...tools.keys()]);
+        const [, name] = /kept as artifact \\?"([^"\\]+)/.exec(String(brief(contents).at(-1))) ?? [];
+        return { calls: [['read_result', { call: name, offset: 10_000, length: 10 }]] };
+      },
+      'done',
+    ]);
+    const { say } = bench(llm('bot', model, { tools: [ownTool('fetch', () => big)] }), {
+      services: { artifacts: new InMemoryArtifactService() },
+      maxResultBytes: 1000,
+    });
+    const events = await say('hi');
+    const shown = brief(model.requests[1]?.contents).at(-1) ?? '';
+    expect(shown).toContain('begin x');
+    expect(shown).toContain('x end');
+    expect(asked).toEqual([['fetch', 'read_result']]);
+    expect(model.requests[0]?.tools).toEqual(['fetch']);
+    expect(responses(events).read_result?.content).toBe(
+      `${big.slice(10_000, 10_010)}\n[characters 10000 to 10010 of ${big.length}; the next piece begins at 10010]`,
+    );
   });
 
   test('CMP-13 a new result that takes half of what there is is cut before it is sent; what was sent stays as it is', async () => {

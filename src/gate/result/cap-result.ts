@@ -1,6 +1,6 @@
 import { untilLate } from '../../base/index.ts';
 import type { ContentPart, ToolResult } from '../../contracts/index.ts';
-import { headOf, jsonBytes, partText, textPart } from '../values/index.ts';
+import { headOf, jsonBytes, partText, tailOf, textPart } from '../values/index.ts';
 
 /** Bytes of JSON that a model is given of one result. */
 export const MAX_RESULT_BYTES = 1024 * 1024;
@@ -25,8 +25,8 @@ export interface CapOptions extends CapLimit {
 }
 
 /**
- * Bounds a result. Above the limit its text is cut at a character boundary and says how large the whole was and
- * under which name it is kept, or that the rest was dropped; `structuredContent` is left out then. Media and
+ * Bounds a result. Of a text above the limit the beginning and the end are left, each cut at a character; between the two it says how large
+ * the whole was and under which name it is kept, or that the rest was dropped; `structuredContent` is left out then. Media and
  * references that take more than half of the limit together are replaced by such a line, as is a display above it.
  * `_meta.truncated` has the same facts for programs: `{bytes, artifacts}`. Gives a promise only where something is
  * kept; a `spill` that fails, or has not kept it within 30 s or before the signal fires, counts as none: the call has run,
@@ -68,7 +68,19 @@ const shortened = (word: string): string => (word.length > MAX_WORD ? `${word.sl
 export function capText(text: string, maxBytes = MAX_RESULT_BYTES, rest = DROPPED): string {
   // A character takes at most six bytes.
   if (text.length * 6 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
-  return `${headOf(text, maxBytes)}\n[cut: ${Buffer.byteLength(text)} bytes in all; ${rest}]`;
+  const [head, tail] = endsOf(text, maxBytes);
+  const note = `[cut: ${Buffer.byteLength(text)} bytes in all; ${rest}]`;
+  return [head, note, ...(tail === '' ? [] : [tail])].join('\n');
+}
+
+/** Bytes below which a text is left with its beginning alone. */
+const LEAST_TAIL = 100;
+
+/** The beginning and the end of a text that is too long, of which the end has a third: what a program says last is often why. */
+function endsOf(text: string, maxBytes: number): [head: string, tail: string] {
+  const tail = Math.floor(maxBytes / 3);
+  if (tail < LEAST_TAIL) return [headOf(text, Math.max(maxBytes, 0)), ''];
+  return [headOf(text, maxBytes - tail), tailOf(text, tail)];
 }
 
 /** Room for the line that stands for a part left out; its artifact's name is not known yet. */
@@ -174,8 +186,9 @@ function cutText(
   const note = textPart(`[cut: ${bytes} bytes in all; ${fate}]`);
   const attached = fitted.filter(isAttachment);
   const standIns = fitted.filter((part) => part.type === 'text' && part._meta?.standIn === true);
-  const room = maxBytes - jsonBytes([textPart(''), note, ...standIns, ...attached]);
-  return [textPart(headOf(text, Math.max(room, 0))), note, ...standIns, ...attached];
+  const room = maxBytes - jsonBytes([textPart(''), note, textPart(''), ...standIns, ...attached]);
+  const [head, tail] = endsOf(text, room);
+  return [textPart(head), note, ...(tail === '' ? [] : [textPart(tail)]), ...standIns, ...attached];
 }
 
 function standIn(part: ContentPart, name: string | undefined): ContentPart {

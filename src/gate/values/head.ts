@@ -10,6 +10,23 @@ export function headOf(text: string, maxBytes: number): string {
   return text.slice(0, end);
 }
 
+/** The end of a text that takes so many bytes at most as a JSON string, cut at a character. */
+export function tailOf(text: string, maxBytes: number): string {
+  let bytes = 2;
+  let start = text.length;
+  while (start > 0) {
+    const from = start - (isPair(text, start - 2) ? 2 : 1);
+    bytes += costOf(text.slice(from, start));
+    if (bytes > maxBytes) break;
+    start = from;
+  }
+  return text.slice(start);
+}
+
+function isPair(text: string, at: number): boolean {
+  return at >= 0 && (text.codePointAt(at) ?? 0) > 0xffff;
+}
+
 /** Bytes that a character takes in JSON; a lone surrogate is escaped. */
 function costOf(character: string): number {
   const code = character.codePointAt(0) ?? 0;

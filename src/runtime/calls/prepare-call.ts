@@ -198,6 +198,7 @@ function answeredWith(call: FunctionCallPart, bounded: BoundedAnswer): Prepared 
 
 function answerTo(call: FunctionCallPart, result: ToolResult): FunctionResponsePart {
   const { response, content } = toResponse(result);
+  const truncated = result._meta?.truncated;
   return {
     type: 'function_response',
     id: call.id,
@@ -206,5 +207,6 @@ function answerTo(call: FunctionCallPart, result: ToolResult): FunctionResponseP
     ...(content ? { content } : {}),
     ...(result.isError ? { isError: true } : {}),
     ...(result.errorType === undefined ? {} : { errorType: result.errorType }),
+    ...(truncated === undefined ? {} : { _meta: { truncated } }),
   };
 }

@@ -11,6 +11,12 @@ export function textOfResult(part: FunctionResponsePart): string {
   return text === '' && structuredContent !== undefined ? JSON.stringify(structuredContent) : text;
 }
 
+/** Names under which parts of a result are kept that its tool's bound has cut off. */
+export function keptOf({ _meta }: FunctionResponsePart): string[] {
+  const { artifacts } = (_meta?.truncated ?? {}) as { artifacts?: unknown };
+  return Array.isArray(artifacts) ? artifacts.filter((name) => typeof name === 'string') : [];
+}
+
 /** A result of which so many characters are left: half of its beginning and half of its end. */
 export function clearedResult(part: FunctionResponsePart, left: number): FunctionResponsePart {
   const { content, ...rest } = part;

@@ -2,7 +2,7 @@ import { LazyMap, LazySet } from '../../base/index.ts';
 import type { Content, ContentPart, FunctionCallPart, FunctionResponsePart } from '../../contracts/index.ts';
 import type { Compacted, StoredEvent } from '../log/index.ts';
 import { deliveredWords } from '../log/index.ts';
-import { clearedResult } from './cleared.ts';
+import { clearedResult, keptOf } from './cleared.ts';
 import { tokensOfContent } from './tokens.ts';
 
 /** Whose history: an agent sees its branch line and, as a tool, its own activation only. */
@@ -77,8 +77,8 @@ export class History {
   #countedTo = 0;
   /** Results as they were before they were cleared. */
   readonly #whole = new LazyMap<string, FunctionResponsePart>();
-  /** Something was compacted: there is more to be read than what stands here. */
-  isCompacted = false;
+  /** Something was compacted, or a result was cut and is kept whole: there is more to be read than what stands here. */
+  hasMore = false;
   #upto = 0;
   /** The turn that runs; '' between two. */
   #turn = '';
@@ -245,6 +245,7 @@ export class History {
   }
 
   #fill(slot: Slot, part: FunctionResponsePart): void {
+    if (keptOf(part).length > 0) this.hasMore = true;
     const provider = slot.part._meta?.provider;
     const filled = provider === undefined ? part : { ...part, _meta: { ...part._meta, provider } };
     slot.part = filled;
@@ -268,7 +269,7 @@ export class History {
   }
 
   #compact(event: StoredEvent, { from, through, summary, cleared, tokensAfter }: Compacted): void {
-    this.isCompacted = true;
+    this.hasMore = true;
     if (cleared) this.#clear(cleared);
     if (summary !== undefined) this.#replace(event, from, through, summary);
     this.#counted = tokensAfter;

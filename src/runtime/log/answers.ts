@@ -99,7 +99,8 @@ export function responseEvent(
   if (content) part.content = content;
   if (result.isError) part.isError = true;
   if (result.errorType !== undefined) part.errorType = result.errorType;
-  if (result.display) part._meta = { display: result.display };
+  const meta = storedMeta(result);
+  if (meta) part._meta = meta;
   const init: EventInit = {
     ...placeOf(call, origin),
     id: answerId(call, `res:${call.id}`),
@@ -109,6 +110,13 @@ export function responseEvent(
   if (extra.by !== undefined) init.customMetadata = { settledBy: extra.by };
   if (extra.actions) init.actions = extra.actions;
   return createEvent(init);
+}
+
+/** What is stored beside a response: what people are shown, and what was cut off and where it is kept. */
+function storedMeta({ display, _meta }: ToolResult): FunctionResponsePart['_meta'] {
+  const truncated = _meta?.truncated;
+  if (display === undefined && truncated === undefined) return undefined;
+  return { ...(display === undefined ? {} : { display }), ...(truncated === undefined ? {} : { truncated }) };
 }
 
 /** What a call that nobody will answer any more is settled with. */

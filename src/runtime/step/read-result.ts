@@ -1,7 +1,7 @@
 import type { AnyAgentTool, FunctionResponsePart } from '../../contracts/index.ts';
 import { CoxswainError, defineAgentTool } from '../../contracts/index.ts';
 import { AgentContext } from '../agent/index.ts';
-import { READ_RESULT, sees, sliceOf, textOfResult } from '../history/index.ts';
+import { keptOf, READ_RESULT, sees, sliceOf, textOfResult } from '../history/index.ts';
 import { ToolContext } from '../hooks/index.ts';
 import { viewerOf } from './viewer-of.ts';
 
@@ -16,11 +16,14 @@ const MOST = 100_000;
 export const readResultTool: AnyAgentTool = defineAgentTool({
   name: READ_RESULT,
   description:
-    'Reads again the result of an earlier call of a tool, of which a part was left out to save room. Give the id of the call. A long result is read in pieces: offset says where a piece begins.',
+    'Reads again the result of an earlier call of a tool, of which a part was left out to save room. Give the id of the call, or the name of the artifact, as the note has it. A long result is read in pieces: offset says where a piece begins.',
   inputSchema: {
     type: 'object',
     properties: {
-      call: { type: 'string', description: 'Id of the earlier call, as the note in its place has it.' },
+      call: {
+        type: 'string',
+        description: 'Id of the earlier call, or name of the artifact that has its whole result, as the note has it.',
+      },
       offset: { type: 'integer', minimum: 0, description: 'Character with which to begin. Default 0.' },
       length: { type: 'integer', minimum: 1, maximum: MOST, description: `Characters to read. Default ${PIECE}.` },
     },
@@ -40,7 +43,7 @@ export const readResultTool: AnyAgentTool = defineAgentTool({
 /** Whether something of an agent's history was left out, so that there is something to be read again. */
 export function needsReader(context: AgentContext, agent: Parameters<typeof viewerOf>[1]): boolean | Promise<boolean> {
   const history = context.invocation.session.history(viewerOf(context, agent));
-  return history instanceof Promise ? history.then(({ isCompacted }) => isCompacted) : history.isCompacted;
+  return history instanceof Promise ? history.then(({ hasMore }) => hasMore) : history.hasMore;
 }
 
 function activationOf(context: unknown): AgentContext {
@@ -56,10 +59,15 @@ async function wholeOf(agent: AgentContext, { artifacts }: { artifacts: Artifact
   if (!part) {
     throw new CoxswainError('NOT_FOUND', 'E_TOOL', `there is no result of a call ${JSON.stringify(call)} here`);
   }
-  const name = keptAs(part);
+  const name = keptAs(part, call);
   if (name === undefined) return textOfResult(part);
   const whole = await artifacts.load(name);
-  return whole ? Buffer.from(whole.data, 'base64').toString('utf8') : textOfResult(part);
+  if (!whole) return textOfResult(part);
+  if (!/^text\/|\bjson\b/.test(whole.mimeType)) {
+    const message = `artifact ${JSON.stringify(name)} is ${whole.mimeType}, which is no text to be read`;
+    throw new CoxswainError('FAILED_PRECONDITION', 'E_TOOL', message);
+  }
+  return Buffer.from(whole.data, 'base64').toString('utf8');
 }
 
 /** Of what this agent sees alone. */
@@ -73,15 +81,20 @@ async function resultOf(
   for (let at = log.length - 1; at >= 0; at--) {
     const event = log[at];
     if (!event?.content || (event.iso ?? '') !== iso || !sees(branch, event.branch)) continue;
-    for (const part of event.content.parts) if (part.type === 'function_response' && part.id === call) return part;
+    for (const part of event.content.parts) if (part.type === 'function_response' && isMeant(part, call)) return part;
   }
   return undefined;
 }
 
-/** The artifact that has the text which was cut off, if one has. */
-function keptAs({ _meta, response }: FunctionResponsePart): string | undefined {
-  const { artifacts } = (_meta?.truncated ?? {}) as { artifacts?: unknown };
-  if (!Array.isArray(artifacts)) return undefined;
-  const said = JSON.stringify(response);
-  return artifacts.findLast((name) => typeof name === 'string' && said.includes(name)) as string | undefined;
+/** By the id of its call, or the name of what is kept of it. */
+function isMeant(part: FunctionResponsePart, call: string): boolean {
+  return part.id === call || keptOf(part).includes(call);
+}
+
+/** The artifact that is asked for, or that has the text which was cut off, if one has. */
+function keptAs(part: FunctionResponsePart, call: string): string | undefined {
+  const names = keptOf(part);
+  if (names.includes(call)) return call;
+  const said = JSON.stringify([part.response, part.content ?? []]);
+  return names.findLast((name) => said.includes(name));
 }

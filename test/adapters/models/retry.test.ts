@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { modelFailureOf, redact } from '../../../src/adapters/models/content/failure.ts';
+import type { Decoder } from '../../../src/adapters/models/wire/index.ts';
+import { exchange } from '../../../src/adapters/models/wire/index.ts';
 import { delayBefore, retryAfter } from '../../../src/adapters/models/wire/retry.ts';
 import { pause } from '../../../src/gate/index.ts';
+import { collect } from '../../runtime/kit.ts';
 import { everyProvider as providers } from './ai-sdk-providers.ts';
 import { ask } from './kit.ts';
 import { FakeProvider } from './server.ts';
@@ -58,6 +61,63 @@ describe('F34 how long to wait', () => {
     expect(timers()).toBe(before);
     await expect(pause(3_600_000, abort.signal)).rejects.toBe(reason);
     await pause(0, new AbortController().signal);
+  });
+});
+
+describe('CMP-15 a fault of the adapter is none of the provider', () => {
+  const answers = (decoder: Partial<Decoder<unknown>>, open: () => Promise<object>) => {
+    let attempts = 0;
+    const frames = exchange<unknown, Decoder<unknown>>(
+      {
+        provider: 'acme',
+        model: 'm',
+        options: { retry: { retries: 5, sleep: async () => {} } },
+        namedEvents: false,
+        decoder: () => ({ push: () => undefined, finish: () => ({}), usage: () => undefined, ...decoder }),
+        open: (wire) => {
+          attempts++;
+          return wire.wait(open());
+        },
+      },
+      { stream: false, signal: new AbortController().signal },
+    );
+    return collect(frames).then((all) => ({ last: all.at(-1), attempts }));
+  };
+  const broken = (): never => (undefined as unknown as { x: never }).x;
+
+  test.each([
+    ['reading a chunk', { push: broken }],
+    ['finishing an answer', { finish: broken }],
+  ])('%s', async (_, decoder) => {
+    const { last, attempts } = await answers(decoder, async () => ({}));
+    expect(attempts).toBe(1);
+    expect(last).toMatchObject({ errorCode: 'adapter_error', retryable: false });
+    expect(last?.errorMessage).toContain('the adapter of acme failed to read the answer: Cannot read properties');
+  });
+
+  test('what the provider does is tried again, as before', async () => {
+    const { last, attempts } = await answers({}, () => Promise.reject(new TypeError('fetch failed')));
+    expect([attempts, last?.retryable]).toEqual([6, true]);
+  });
+
+  test('what fails before anybody was asked is not', async () => {
+    let attempts = 0;
+    const frames = exchange<unknown, Decoder<unknown>>(
+      {
+        provider: 'acme',
+        model: 'm',
+        options: { retry: { retries: 5, sleep: async () => {} } },
+        namedEvents: false,
+        decoder: () => ({ push: () => undefined, finish: () => ({}), usage: () => undefined }),
+        open: async () => {
+          attempts++;
+          return broken();
+        },
+      },
+      { stream: false, signal: new AbortController().signal },
+    );
+    const last = (await collect(frames)).at(-1);
+    expect([attempts, last?.errorCode, last?.retryable]).toEqual([1, 'request_error', false]);
   });
 });
 

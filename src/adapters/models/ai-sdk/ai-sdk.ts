@@ -2,12 +2,12 @@ import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provide
 import { CoxswainError } from '../../../contracts/index.ts';
 import type { Model } from '../../../runtime/index.ts';
 import type { Shape } from '../../../session/index.ts';
-import { checkIs, checkOptions, having, oneOf } from '../../../session/index.ts';
+import { amount, checkIs, checkOptions, having, oneOf } from '../../../session/index.ts';
 import { declareTools } from '../../schema/index.ts';
 import type { CacheLife } from '../content/index.ts';
 import { CACHE_LIVES, cacheMark } from '../content/index.ts';
 import type { ModelOptions, Wire } from '../wire/index.ts';
-import { checkRetry, exchange, modelShape } from '../wire/index.ts';
+import { checkRetry, exchange, modelShape, windowOf } from '../wire/index.ts';
 import { markPrompt } from './cache-marks.ts';
 import type { AiSdkChunk } from './decode.ts';
 import { AiSdkDecoder } from './decode.ts';
@@ -33,6 +33,8 @@ export interface AiSdkOptions extends Pick<ModelOptions, 'timeoutMs' | 'retry' |
    * gives one. Default `fail`.
    */
   unmarkedEnd?: 'fail' | 'accept';
+  /** Tokens that a request to it may have. Default: as far as models are known by their names; where it is not, nothing is compacted. */
+  contextWindow?: number;
   /** As that of `anthropicModel`, for Claude behind Anthropic's own API or Vertex. Default `auto`. */
   cache?: CacheLife;
 }
@@ -45,6 +47,7 @@ const shape: Shape<AiSdkOptions> = {
   config: modelShape.config,
   unmarkedEnd: oneOf('fail', 'accept'),
   cache: oneOf(...CACHE_LIVES),
+  contextWindow: amount,
 };
 const languageModel = {
   needs: 'a language model of the AI SDK, as the function of one of its providers returns it',
@@ -88,6 +91,7 @@ export function aiSdkModel(model: LanguageModel, options: AiSdkOptions = {}): Mo
   return {
     name: modelId,
     system: systemOf(vendor),
+    contextWindow: options.contextWindow === undefined ? windowOf : () => options.contextWindow,
     generate(request, call) {
       if (request.model !== '' && request.model !== modelId) throw otherModel(modelId, request.model);
       const tools = declareTools(request.tools, 'ai-sdk');

@@ -57,13 +57,16 @@ const retryableWords = /overloaded|rate_limit|server_error|api_error|unavailable
 /** Out of money is not out of breath. */
 const exhausted = /insufficient_quota|billing|credit balance/i;
 /**
- * A request that is longer than its model's window, in the words of OpenAI and of servers like it, of Anthropic, Gemini, xAI,
- * Mistral, llama.cpp and Bedrock.
+ * A request that is longer than its model's window, in the words of OpenAI and of servers like it, of Anthropic, Gemini, GitHub
+ * Copilot, xAI, Mistral, llama.cpp and Bedrock.
  */
 const overflow = new RegExp(
   [
-    'context_length_exceeded|exceed_context_size',
-    "maximum (context|prompt) length|exceeds? the (available |model's )?context (size|window|length)|exceed context limit",
+    'context_length_exceeded|exceed_context_size|max_prompt_tokens_exceeded',
+    'maximum (context|prompt) length|prompt token count of \\d+ exceeds the limit',
+    "exceeds? (the |your |its )?(available |model's )?context (size|window|length|limit)",
+    // Of bytes rather than tokens: what is left out of a request makes it shorter in both.
+    'request_too_large',
     'prompt is too long|input is too long|prompt contains \\d+ tokens and .*too large',
     'input token count.*exceeds the maximum number of tokens',
   ].join('|'),

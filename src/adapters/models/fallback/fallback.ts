@@ -80,8 +80,17 @@ export function fallbackModel(models: readonly Listed[], options: FallbackOption
   return {
     name: whole,
     ...(first.model.system === undefined ? {} : { system: first.model.system }),
+    contextWindow: (asked) => windowIn(members, asked),
     generate: (request, call) => answer(orderOf(members, request, call, whole, options), request, call, options),
   };
+}
+
+/** Tokens that a request may have: of the model that is named; else as many as the smallest takes, since any may be asked. */
+function windowIn(members: readonly Member[], asked: string): number | undefined {
+  const named = members.filter(({ model }) => model.name === asked);
+  const windows = (named.length > 0 ? named : members).map(({ model }) => model.contextWindow?.(model.name));
+  const known = windows.filter((window) => window !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
 }
 
 function memberOf(listed: Listed, at: number): Member {

@@ -1,5 +1,5 @@
 import type { ContentPart, PriceTable, Usage } from '../../../contracts/index.ts';
-import { isCoxswainError, tokenCost } from '../../../contracts/index.ts';
+import { isCoxswainError, messageOf, tokenCost } from '../../../contracts/index.ts';
 import { pause } from '../../../gate/index.ts';
 import type { ModelCallOptions, ModelResponse } from '../../../runtime/index.ts';
 import { AnswerCounter, addUsage } from '../../../session/index.ts';
@@ -65,10 +65,10 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
     try {
       do {
         const answer = await open(wire, decoder);
-        if (!stream) decoder.push(wholeOf(answer as Chunk));
+        if (!stream) own(provider, () => decoder.push(wholeOf(answer as Chunk)));
         else {
           for await (const chunk of answer as AsyncIterable<Chunk>) {
-            const parts = partsIn(decoder.push(chunk));
+            const parts = partsIn(own(provider, () => decoder.push(chunk)));
             counter.add(parts);
             if (parts.length === 0) {
               if (decoder.isWhole?.()) break;
@@ -83,13 +83,15 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
         // What an SDK has passed over is an error all the same.
         if (wire.failure) throw new Error(wire.failure.message);
       } while (decoder.goesOn?.());
-      const whole = withDistinctIds(decoder.finish({ stream, sentinel: wire.sentinel }));
+      const whole = own(provider, () => withDistinctIds(decoder.finish({ stream, sentinel: wire.sentinel })));
       yield priced(withUsage(whole, spent), model, options.prices);
       return;
     } catch (thrown) {
       signal.throwIfAborted();
       if (isCoxswainError(thrown)) throw thrown;
       failure = wire.failure ?? modelFailureOf(thrown);
+      // Nobody was asked: another attempt would fail as this one did.
+      if (!wire.isSent && !(thrown instanceof ProviderFailure)) failure = { ...failure, retryable: false };
       const told = decoder.usage();
       if (told) spent = addUsage(spent ?? {}, told);
     } finally {
@@ -104,6 +106,17 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
       return;
     }
     await (retry.sleep ?? pause)(delay, signal);
+  }
+}
+
+/** What our own code makes of an answer: where it throws, the provider has not failed, and would be asked the same again. */
+function own<T>(provider: string, read: () => T): T {
+  try {
+    return read();
+  } catch (thrown) {
+    if (thrown instanceof ProviderFailure || isCoxswainError(thrown)) throw thrown;
+    const message = `the adapter of ${provider} failed to read the answer: ${messageOf(thrown)}`;
+    throw new ProviderFailure('adapter_error', message, false);
   }
 }
 

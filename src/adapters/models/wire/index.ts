@@ -8,4 +8,5 @@ export { providerName, toldOf } from './options.ts';
 export type { HeadersLike, RetryOptions } from './retry.ts';
 export { retryAfter } from './retry.ts';
 export { notInstalled } from './sdk.ts';
+export { windowOf } from './windows.ts';
 export type { Wire } from './wire.ts';

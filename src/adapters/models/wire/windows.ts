@@ -1,11 +1,19 @@
 /**
- * Tokens that a request may have, by the beginning of a model's name: what providers publish of their own models, less what
- * some keep for the answer. The longest beginning that fits counts. A newer model of a family has as much, or more.
+ * Tokens that a request may have, by the beginning of a model's name: what providers publish of their own models, less the 128,000 that
+ * OpenAI keeps for an answer of GPT-5. The longest beginning that fits counts. A newer model of a family has as much, or more.
  */
 const WINDOWS: Readonly<Record<string, number>> = {
   'claude-': 200_000,
   'claude-2.0': 100_000,
+  'claude-fable-': 1_000_000,
   'claude-instant': 100_000,
+  'claude-mythos-': 1_000_000,
+  'claude-opus-4-6': 1_000_000,
+  'claude-opus-4-7': 1_000_000,
+  'claude-opus-4-8': 1_000_000,
+  'claude-opus-5': 1_000_000,
+  'claude-sonnet-4-6': 1_000_000,
+  'claude-sonnet-5': 1_000_000,
   'deepseek-chat': 128_000,
   'deepseek-reasoner': 128_000,
   'gemini-': 1_048_576,
@@ -18,6 +26,12 @@ const WINDOWS: Readonly<Record<string, number>> = {
   'gpt-4o': 128_000,
   'gpt-5': 272_000,
   'gpt-5-chat': 128_000,
+  'gpt-5.1-chat': 128_000,
+  'gpt-5.2-chat': 128_000,
+  'gpt-5.4': 922_000,
+  'gpt-5.4-mini': 272_000,
+  'gpt-5.4-nano': 272_000,
+  'gpt-5.5': 922_000,
   'grok-3': 131_072,
   'grok-4': 256_000,
   'mistral-large': 128_000,

@@ -22,6 +22,8 @@ export class Wire {
   headers: HeadersLike | undefined;
   /** `data: [DONE]` has come: the stream is whole. */
   sentinel = false;
+  /** The provider was asked. */
+  isSent = false;
   /** What went wrong on the way, which no SDK would say as well. */
   failure: ModelFailure | undefined;
   readonly #controller = new AbortController();
@@ -61,6 +63,7 @@ export class Wire {
       signal.addEventListener('abort', fail, { once: true });
       if (signal.aborted) fail();
     });
+    this.isSent = true;
     this.#await(this.#timeoutMs);
     try {
       return await Promise.race([promise, aborted]);
@@ -77,6 +80,7 @@ export class Wire {
   }
 
   async #fetch(options: WireOptions, ...[input, init]: Parameters<Fetch>): Promise<Response> {
+    this.isSent = true;
     this.#await(options.timeoutMs);
     // A key in a header of its own would go along to wherever the server points.
     const once = { ...init, redirect: 'manual' as const };
