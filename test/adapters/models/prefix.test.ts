@@ -23,9 +23,13 @@ function encoded(body: Json): { front: string; messages: string[] } {
 }
 
 /** Seven steps: thoughts, calls beside one another, an error, pictures, further turns. */
-async function session(under: (typeof everyProvider)[number]): Promise<Json[]> {
+async function session(under: (typeof everyProvider)[number], thought: string | undefined): Promise<Json[]> {
   const script: Said[] = [
-    { thought: 'Plan.', text: 'Looking.', calls: [{ id: 'c1', name: 'look', args: { at: 'ü' } }] },
+    {
+      ...(thought === undefined ? {} : { thought }),
+      text: 'Looking.',
+      calls: [{ id: 'c1', name: 'look', args: { at: 'ü' } }],
+    },
     {
       calls: [
         { id: 'c2', name: 'look', args: {} },
@@ -61,8 +65,12 @@ async function session(under: (typeof everyProvider)[number]): Promise<Json[]> {
 }
 
 describe('CACHE-1 each request begins with the bytes of the one before', () => {
-  test.each(everyProvider)('at $title', async (under) => {
-    const bodies = (await session(under)).map(encoded);
+  const each = everyProvider.flatMap((under) => [
+    { under, title: under.title, thought: 'Plan.', when: 'from the first step on' },
+    { under, title: under.title, thought: undefined, when: 'in the third step for the first time' },
+  ]);
+  test.each(each)('at $title, which thinks $when', async ({ under, thought }) => {
+    const bodies = (await session(under, thought)).map(encoded);
     expect(bodies).toHaveLength(7);
     for (const [at, { front, messages }] of bodies.entries()) {
       const before = bodies[at - 1];

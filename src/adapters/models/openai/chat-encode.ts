@@ -3,7 +3,7 @@ import type {
   ChatCompletionMessageFunctionToolCall,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
-import type { Content, ContentPart, MediaPart } from '../../../contracts/index.ts';
+import type { ContentPart, MediaPart } from '../../../contracts/index.ts';
 import type { ModelRequest } from '../../../runtime/index.ts';
 import type { Declarations } from '../../schema/index.ts';
 import { toStrictSchema } from '../../schema/index.ts';
@@ -98,30 +98,31 @@ function chatMessages(
   const messages: ChatCompletionMessageParam[] = [];
   if (request.systemInstruction !== '') messages.push({ role: 'system', content: request.systemInstruction });
   const turns = turnsOf(request.contents);
-  const field = reasoningField(turns, request.model, settings);
+  const { provider, replayReasoning } = settings;
+  const isWanted = replayReasoning === 'always' || /deepseek/i.test(`${provider} ${request.model}`);
+  let field: ReasoningField | undefined = isWanted ? 'reasoning_content' : undefined;
+  let told: ReasoningField | undefined;
   const ids = new CallIds(request.model);
   for (const { role, parts } of turns) {
-    if (role === 'user') messages.push(...userMessages(parts, ids));
-    else messages.push(...assistantMessage(parts, tools, settings.provider, ids, field));
+    if (role === 'user') {
+      messages.push(...userMessages(parts, ids));
+      continue;
+    }
+    // From the first message on that has some: those before it were sent without, and stay in the provider's cache as they are.
+    told ??= reasoningField(parts, provider);
+    field = told ?? field;
+    messages.push(...assistantMessage(parts, tools, provider, ids, replayReasoning === 'never' ? undefined : field));
   }
   return messages;
 }
 
-/** Under which key the provider expects reasoning with every message of the assistant; undefined: not at all. */
-function reasoningField(
-  turns: readonly Content[],
-  model: string,
-  { provider, replayReasoning }: ChatSettings,
-): ReasoningField | undefined {
-  if (replayReasoning === 'never') return undefined;
-  for (const { parts } of turns) {
-    for (const part of parts) {
-      const state =
-        part.type === 'thought' ? (stateOf(part, provider)?.opaque as ReasoningState | undefined) : undefined;
-      if (state?.field) return state.field;
-    }
+/** Under which key the provider has sent the reasoning of a message of the assistant, and expects it with every later one. */
+function reasoningField(parts: readonly ContentPart[], provider: string): ReasoningField | undefined {
+  for (const part of parts) {
+    const state = part.type === 'thought' ? (stateOf(part, provider)?.opaque as ReasoningState | undefined) : undefined;
+    if (state?.field) return state.field;
   }
-  return replayReasoning === 'always' || /deepseek/i.test(`${provider} ${model}`) ? 'reasoning_content' : undefined;
+  return undefined;
 }
 
 function assistantMessage(
