@@ -30,6 +30,7 @@ export const sections: readonly Section[] = [
       'docs/howto/many-machines.md',
       'docs/howto/observability.md',
       'docs/howto/long-conversations.md',
+      'docs/howto/skills.md',
       'docs/howto/troubleshooting.md',
     ],
   },

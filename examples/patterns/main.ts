@@ -12,6 +12,7 @@ const names = [
   'credentials',
   'plugin',
   'compose',
+  'skills',
 ];
 
 const [name] = process.argv.slice(2);

@@ -18,6 +18,11 @@ brief: Go out at noon, tack west.
   tide: High at noon.
 skipper: Go out at noon, tack west.
 `,
+  skills: `
+mate calls load_skill({"name":"mooring"})
+load_skill → Bow line first. Then the stern.
+mate: Bow line first, then the stern.
+`,
   loop: `
 writer: Draft one.
 critic: Shorter, please.

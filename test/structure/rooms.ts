@@ -286,6 +286,11 @@ export const rooms: readonly Room[] = [
     'contracts base session adapters/tools/mcp/wire adapters/tools/mcp/toolset',
   ),
   room(
+    'adapters/tools/skills',
+    'skills of a folder: what an agent has to know of them, and the tool that reads one',
+    'contracts session',
+  ),
+  room(
     'adapters/tools',
     'tools of MCP servers and processes',
     'adapters/tools/mcp/wire adapters/tools/mcp/toolset adapters/tools/mcp/config',
@@ -448,7 +453,7 @@ export const rooms: readonly Room[] = [
   room(
     'entries',
     'the published entries, one file each: which names of the rooms are public',
-    'contracts contracts/schemas session/ui session gate runtime testing conformance dispatch adapters/models adapters/stores/common adapters/stores adapters/adk adapters/audit adapters/policy adapters/remote adapters/page adapters/auto-tools adapters/batteries host host/http',
+    'contracts contracts/schemas session/ui session gate runtime testing conformance dispatch adapters/models adapters/stores/common adapters/stores adapters/adk adapters/audit adapters/policy adapters/remote adapters/page adapters/auto-tools adapters/batteries adapters/tools/skills host host/http',
   ),
   room(
     'entries/peers',
