@@ -4,8 +4,8 @@ import { knownOf, mayKnow } from './known-questions.ts';
 import { prefixesOf } from './open-places.ts';
 import type { OpenApproval, WaitingSession } from './open-sessions.ts';
 
-/** Sessions of which is known what they ask. */
-const MAX_KNOWN = 10_000;
+/** Sessions of which is known what they ask, and their questions, together. */
+const MAX_KNOWN = 100_000;
 
 /** Milliseconds for which it is believed of a log that has not changed: policy may say something else by then. */
 const BELIEVED_MS = 30_000;
@@ -49,7 +49,8 @@ export class Stands {
 
   of({ userId, sessionId }: SessionPlace): string {
     const rows = this.#rows.get(nameOf(userId, sessionId)) ?? [];
-    return JSON.stringify(rows.map((row) => [row.agent, row.sessionId, row.since, row.lastSeq, row.calls]));
+    // Where a log stands says all that its open calls do.
+    return JSON.stringify(rows.map((row) => [row.agent, row.sessionId, row.since, row.lastSeq ?? row.calls]));
   }
 
   /** Whatever changes what the session asks changes where the index stands. */
@@ -151,7 +152,7 @@ export class AskedSessions {
 
   /** Something was asked of this user's sessions, or answered. */
   forget(userId: string): void {
-    this.#size -= this.#known.get(userId)?.size ?? 0;
+    for (const known of this.#known.get(userId)?.values() ?? []) this.#size -= weightOf(known);
     this.#known.delete(userId);
     for (const [name, reading] of this.#readings) if (reading.userId === userId) this.#readings.delete(name);
   }
@@ -170,8 +171,10 @@ export class AskedSessions {
     }
     const ofUser = this.#known.get(place.userId) ?? new Map<string, Known>();
     const name = placeName(place);
-    if (!ofUser.has(name)) this.#size++;
-    ofUser.set(name, { ...before, stand, until: Math.min(until, before?.until ?? until), ...found });
+    const stale = ofUser.get(name);
+    const known = { ...before, stand, until: Math.min(until, before?.until ?? until), ...found };
+    this.#size += weightOf(known) - (stale ? weightOf(stale) : 0);
+    ofUser.set(name, known);
     this.#known.set(place.userId, ofUser);
   }
 
@@ -179,6 +182,10 @@ export class AskedSessions {
     return stands.tellAll(place) ? BELIEVED_MS : this.#pollMs;
   }
 }
+
+/** As how much it counts. */
+const weightOf = ({ asks, below }: Known): number =>
+  1 + (typeof asks === 'object' ? asks.length : 0) + (typeof below === 'object' ? below.length : 0);
 
 const nameOf = (userId: string, sessionId: string) => JSON.stringify([userId, sessionId]);
 const placeName = ({ agent, userId, sessionId }: SessionPlace) => JSON.stringify([agent, userId, sessionId]);
