@@ -25,12 +25,14 @@ export const tokens = {
   bert: 'token-of-bert-the-supervisor',
   ben: 'token-of-ben-the-clerk-12345',
   eve: 'token-of-eve-of-another-team',
+  gateway: 'token-of-a-program-for-ben-1',
 };
 const people = new Map([
   [tokens.anna, { id: 'anna', roles: ['supervisor'] }],
   [tokens.bert, { id: 'bert', roles: ['supervisor'] }],
   [tokens.ben, { id: 'ben', roles: ['clerk'] }],
   [tokens.eve, { id: 'eve', roles: ['clerk'] }],
+  [tokens.gateway, { id: 'gateway', onBehalfOf: 'ben', roles: ['clerk'] }],
 ]);
 
 /** Calls the tool that the message names, as JSON: `["refund", {…}]`, so many times; any other message is answered in pieces. */

@@ -33,6 +33,23 @@ describe.skipIf(executablePath === undefined)(`one session in Chromium${noBrowse
     expect(runs).toEqual([]);
   });
 
+  test('ATK3-01 whoever acts for somebody sees the sessions that are theirs together, and not those of either alone', async () => {
+    const { page: url, ask } = await shop(files);
+    await ask('ben', 'order-8', 'refund', { order: 8, eur: 80 });
+    const page = await open(url, 'gateway');
+    await page.getByRole('link', { name: 'Sessions' }).click();
+    await page.getByRole('button', { name: 'New session' }).click();
+    await page.getByRole('textbox', { name: 'Message' }).fill('Hello.');
+    await button(page, 'Begin').click();
+    await conversation(page).getByText('Hello.').waitFor();
+    await page.getByText('✓ completed').waitFor();
+    expect(page.url()).toContain('/gateway~1ben/');
+    for (const owner of ['ben', 'gateway']) {
+      await page.goto(`${url}#/sessions/clerk/${owner}/order-8`);
+      await page.getByText('This session is somebody else').waitFor();
+    }
+  });
+
   test('a turn that runs is steered, and continues when its page is left', async () => {
     const { page: url, gate, runs } = await shop(files);
     const ben = await open(url, 'ben');

@@ -23,7 +23,7 @@ export function SessionScreen({
   sessionId: string;
 }): JSX.Element {
   const host = remote.value;
-  const isOwn = host?.principal.id === userId;
+  const isOwn = host?.userId === userId;
   const mayLook = isOwn || host?.operator !== undefined;
   const [watched, setWatched] = useState<WatchedSession>();
   const [words, setWords] = useState('');

@@ -142,7 +142,7 @@ function NewSession({ host }: { host: RemoteHost }): JSX.Element {
     setSending(true);
     setFault(undefined);
     try {
-      go('sessions', agent, host.principal.id, await beginSession(host, agent, text));
+      go('sessions', agent, host.userId, await beginSession(host, agent, text));
     } catch (error) {
       setFault(error instanceof Error ? error.message : String(error));
       setSending(false);

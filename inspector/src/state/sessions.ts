@@ -56,7 +56,7 @@ export class WatchedSession {
   constructor(host: RemoteHost, agent: string, userId: string, sessionId: string) {
     this.place = { agent, userId, sessionId };
     this.#host = host;
-    this.isOwn = host.principal.id === userId;
+    this.isOwn = host.userId === userId;
     void (this.isOwn ? this.#follow(host, agent, sessionId) : this.#lookAt(host));
   }
 

@@ -8,6 +8,7 @@ import type {
   SessionProvider,
 } from '../../contracts/index.ts';
 import { copyJson, isCoxswainError } from '../../contracts/index.ts';
+import { nameOfPrincipal } from '../../session/index.ts';
 import { assertEndpoint } from './endpoint.ts';
 import { Link } from './link.ts';
 import type { QuestionPlace, ReportedApproval } from './linked-approvals.ts';
@@ -81,6 +82,10 @@ class Client implements RemoteHost {
 
   get principal(): Principal {
     return this.#init?.principal ?? { id: '' };
+  }
+
+  get userId(): string {
+    return nameOfPrincipal(this.principal);
   }
 
   get agents(): readonly AgentDescriptor[] {

@@ -21,6 +21,8 @@ export interface RemoteHost extends AsyncDisposable {
   readonly state: LinkState;
   readonly serves: 'host' | 'executor';
   readonly principal: Principal;
+  /** Whose sessions this principal has on the server: its id, or where it acts for somebody `gateway~1anna`. */
+  readonly userId: string;
   readonly agents: readonly AgentDescriptor[];
   /** Agents of the server for a host that runs here: it keeps policy, hooks and tools. */
   readonly sources: readonly AgentSource[];

@@ -2,7 +2,7 @@ import type { AnyTool, ProvidedTool, ToolDescriptor, ToolProvider } from '../../
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { describeTool, providedTool } from '../../gate/index.ts';
 import { bag, checkIs, listOf } from '../../session/index.ts';
-import { whyLookAlike } from './look-alike.ts';
+import { OfferedNames } from './look-alike.ts';
 
 export interface HostTool {
   readonly descriptor: ToolDescriptor;
@@ -21,6 +21,7 @@ const MAX_TOLD = 1_000;
 /** The tools that a host runs, by name. */
 export class HostToolRegistry {
   readonly #own = new Map<string, HostTool>();
+  readonly #ownNames = new OfferedNames();
   readonly #providers: readonly ToolProvider[];
   readonly #descriptors: readonly ToolDescriptor[];
   readonly #warn: (message: string) => void;
@@ -55,16 +56,17 @@ export class HostToolRegistry {
     const last = this.#last.get(agent);
     if (last && isSame(last.given, given)) return last.offer;
     const tools = new Map(this.#own);
+    const names = new OfferedNames(this.#ownNames);
     for (const [at, provider] of this.#providers.entries()) {
       checkIs(given[at], `tool provider ${provider.name}: what getToolsForAgent() gave`, listOf(bag));
-      for (const provided of given[at] ?? []) this.#offer(tools, provider, provided);
+      for (const provided of given[at] ?? []) this.#offer(tools, names, provider, provided);
     }
     const offer = { tools, descriptors: [...tools.values()].map((tool) => tool.descriptor) };
     this.#last.set(agent, { given, offer });
     return offer;
   }
 
-  #offer(map: Map<string, HostTool>, provider: ToolProvider, provided: ProvidedTool): void {
+  #offer(map: Map<string, HostTool>, names: OfferedNames, provider: ToolProvider, provided: ProvidedTool): void {
     const source = sourceOf(provider);
     const other = map.get(provided.name);
     if (other) {
@@ -74,7 +76,7 @@ export class HostToolRegistry {
     try {
       const tool = providedTool(provider, provided);
       map.set(tool.name, { descriptor: describeTool(tool), tool, source });
-      this.#look(source, tool.name, map);
+      this.#look(source, tool, names);
     } catch (error) {
       this.#leaveOut(source, String(provided.name), messageOf(error));
     }
@@ -84,10 +86,9 @@ export class HostToolRegistry {
     this.#tell(`${source}: its tool ${name} is left out: ${why}`);
   }
 
-  /** A name that reads like another one: rules and people may mean that one. */
-  #look(source: string, name: string, beside: ReadonlyMap<string, HostTool>): void {
-    const why = whyLookAlike(name, beside.keys());
-    if (why !== undefined) this.#tell(`${source}: look at the name of its tool ${JSON.stringify(name)}: ${why}`);
+  /** A name or a title that reads like another one: rules and people may mean that one. */
+  #look(source: string, { name, displayName }: AnyTool, names: OfferedNames): void {
+    for (const why of names.add({ name, title: displayName, source })) this.#tell(`${source}: ${why}`);
   }
 
   #tell(text: string): void {
@@ -101,7 +102,7 @@ export class HostToolRegistry {
       throw new CoxswainError('INVALID_ARGUMENT', 'E_DUPLICATE_TOOL', `the host has two tools named ${tool.name}`);
     }
     this.#own.set(tool.name, { descriptor, tool, source: 'host' });
-    this.#look('host', tool.name, this.#own);
+    this.#look('host', tool, this.#ownNames);
   }
 }
 

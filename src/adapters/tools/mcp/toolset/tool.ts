@@ -9,6 +9,7 @@ import type {
   ToolReturn,
 } from '../../../../contracts/index.ts';
 import { canonicalJson } from '../../../../contracts/index.ts';
+import { visible } from '../../../../session/index.ts';
 import type { McpToolsetOptions } from '../wire/index.ts';
 
 export type ServerCall = (
@@ -79,14 +80,18 @@ export function asTool(tool: Tool, shown: string, server: Server): AnyTool {
         ...(digest === server.firstSeen(tool.name)
           ? []
           : [`${server.name} has changed what ${tool.name} is. It says now:`]),
-        `${server.name} · ${tool.name}${title === undefined ? '' : ` (${title})`}: ${description}`,
+        `${server.name} · ${tool.name}${title === undefined ? '' : ` (${oneLine(title)})`}: ${description}`,
         JSON.stringify(args, null, 2),
         `${DEFINITION}${digest}`,
-      ].map((text) => ({ type: 'text' as const, text }));
+        // What a server says of itself, and what a model has written, are shown to whoever decides.
+      ].map((text) => ({ type: 'text' as const, text: visible(text) }));
     },
     execute: (args: Record<string, unknown>, context: ToolCallContext) => server.call(tool.name, args, context, shown),
   };
 }
+
+/** A title that has several lines would look like what the host says. */
+const oneLine = (title: string): string => title.replaceAll(/\s+/g, ' ').trim();
 
 function annotationsOf({ annotations }: Tool, isTrusted: boolean): ToolAnnotations {
   const destructive = annotations?.destructiveHint === true && annotations.readOnlyHint !== true;
