@@ -410,7 +410,7 @@ describe('a handle of a session', () => {
     expect((await refusal(session.respond(5 as never, { kind: 'approve' }))).code).toBe('E_BAD_INPUT');
     expect((await refusal(session.respond('q', { kind: 'maybe' } as never))).code).toBe('E_BAD_INPUT');
     expect(await session.steer({ content: 'more' })).toMatchObject({ steerId: '1' });
-    expect(told.at(-1)).toEqual(['steer', { content: 'more' }]);
+    expect(told.at(-1)).toEqual(['steer', { content: 'more', by: { id: 'ann' } }]);
     await expect(session.steer({ text: 'x' } as never)).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
     const below = handleOf({}, {}, { find: async () => ({ steer: async () => ({ steerId: 'below' }) }) });
     expect(await below.session.steer({ content: 'x', threadId: 't' })).toEqual({ steerId: 'below' });

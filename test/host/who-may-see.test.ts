@@ -3,6 +3,7 @@ import type { AgentSource, Principal } from '../../src/contracts/index.ts';
 import { createHost, fromAgent, InMemorySessionService, LlmAgent, subagentTool } from '../../src/index.ts';
 import type { SessionService } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
+import { fronting, get } from '../http/kit.ts';
 import { all, bot, notingTool, policyOf } from './kit.ts';
 
 const boss: Principal = { id: 'bert', roles: ['boss'] };
@@ -63,6 +64,20 @@ describe('ATK3-09 the open questions of others', () => {
     expect(lists.map(({ length }) => length)).toEqual(lists.map(() => many));
     expect(work.opened).toBe(30);
     await host.close();
+  });
+
+  test('over plain HTTP: strangers at once, and again', async () => {
+    const { host, work } = await waiting(20);
+    const front = await fronting(host);
+    const ask = async (token: string) =>
+      (await get(front, '/v1/approvals', { token })).body as { approvals: unknown[] };
+    const strangers = Array.from({ length: 20 }, (_, n) => `stranger${n}`);
+    const lists = await Promise.all(strangers.map(ask));
+    expect(lists.flatMap(({ approvals }) => approvals)).toEqual([]);
+    expect(work.opened).toBe(20);
+    await Promise.all(strangers.map(ask));
+    expect(work.opened).toBe(20);
+    expect((await ask('bert:boss')).approvals).toHaveLength(20);
   });
 
   test('somebody who may see none of them has no session opened again', async () => {

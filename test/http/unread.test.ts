@@ -1,15 +1,17 @@
+import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { HttpOptions } from '../../src/host/http/index.ts';
 import { createHttp } from '../../src/host/http/index.ts';
 import { all, bot, hostOf, notingTool, policyOf } from '../host/kit.ts';
 import { byName } from '../websocket/kit.ts';
+import { fronting } from './kit.ts';
 
 const MILLION = 1_000_000;
 // Of one unit and of two: a piece may end between any of them.
 const WORDS = '😀Ü'.repeat(MILLION / 4);
 
-/** A session of so many turns of 750,000 characters, the last of which waits for a boss; and what the server logs. */
-async function long(turns: number, limits: HttpOptions['limits'] = {}) {
+/** A host with a session of so many turns of 750,000 characters, the last of which waits for a boss. */
+async function longSession(turns: number) {
   const script = Array.from({ length: turns }, (_, turn) =>
     turn === turns - 1 ? { text: WORDS, calls: [['pay', {}] as const] } : WORDS,
   );
@@ -20,6 +22,12 @@ async function long(turns: number, limits: HttpOptions['limits'] = {}) {
   const session = await host.open('bot', { sessionId: 's', create: true, userId: 'anna' });
   for (let turn = 0; turn < turns; turn++) await all(session.stream('go'));
   await session[Symbol.asyncDispose]();
+  return host;
+}
+
+/** The same behind a handler, and what that logs. */
+async function long(turns: number, limits: HttpOptions['limits'] = {}) {
+  const host = await longSession(turns);
   const log: string[] = [];
   const handler = createHttp(host, {
     authenticate: byName,
@@ -88,6 +96,29 @@ describe('ATK3-12 a reader that does not read', () => {
     const { messages } = (await (await ask('chat/s')).json()) as { messages: { parts: { text?: string }[] }[] };
     const said = messages.map(({ parts }) => parts.map(({ text = '' }) => text).join(''));
     expect(said.filter((text) => text === WORDS)).toHaveLength(3);
+  });
+
+  test('over a socket, its connection is cut, so that it takes nothing for whole', async () => {
+    const gone = Promise.withResolvers<void>();
+    const front = await fronting(await longSession(16), {
+      limits: { stallMs: 50, closeMs: 50 },
+      log: ({ event, gone: isGone }) => {
+        if (event === 'stream_closed' && isGone) gone.resolve();
+      },
+    });
+    const socket = connect(Number(new URL(front.url).port), '127.0.0.1');
+    socket.pause();
+    socket.write('GET /v1/agents/bot/chat/s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer anna\r\n\r\n');
+    await gone.promise;
+    let end = '';
+    socket.on('data', (data) => {
+      end = (end + data.toString('latin1')).slice(-64);
+    });
+    const closed = new Promise<void>((resolve) => socket.on('error', () => {}).on('close', () => resolve()));
+    socket.resume();
+    await closed;
+    // The last chunk of a body that is whole is empty.
+    expect(end).not.toMatch(/\r\n0\r\n\r\n$/);
   });
 
   test('many of them hold no more than one principal may, and others come once that is read', async () => {
