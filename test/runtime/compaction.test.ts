@@ -58,6 +58,32 @@ describe('due by what the provider has counted', () => {
   });
 });
 
+test('CMP-16 what those have cost who were asked before and did not answer is no length of a request', async () => {
+  let asked = 0;
+  const agent = llm(
+    'bot',
+    {
+      name: 'second',
+      async *generate({ purpose }) {
+        if (purpose === 'compaction') {
+          yield { content: { role: 'model', parts: [{ type: 'text', text: 'short' }] }, finishReason: 'stop' };
+          return;
+        }
+        asked++;
+        const usage = { inputTokens: 3000, outputTokens: 10 };
+        const tried = asked === 1 ? [{ model: 'first', errorCode: 'http_529' }] : undefined;
+        const parts = [{ type: 'text' as const, text: long(1200) }];
+        yield { content: { role: 'model', parts }, finishReason: 'stop', usage, ...(tried ? { tried } : {}) };
+      },
+    },
+    { compaction: { window: 3500, keep: 1 } },
+  );
+  const { say } = bench(agent);
+  await say('one');
+  expect(compactions(await say('two'))).toEqual([]);
+  expect(compactions(await say('three'))).toHaveLength(1);
+});
+
 describe('what is left out', () => {
   test('CMP-3 a result that is larger than the window is cut to its beginning and end, and read again in pieces', async () => {
     const big = `begin ${long(100_000)}end`;

@@ -79,6 +79,8 @@ export class History {
   readonly #whole = new LazyMap<string, FunctionResponsePart>();
   /** Something was compacted, or a result was cut and is kept whole: there is more to be read than what stands here. */
   hasMore = false;
+  /** Tokens of contents that were looked at: a provider that counts nothing has all of them asked for in each step. */
+  readonly #sizes = new WeakMap<Content, number>();
   #upto = 0;
   /** The turn that runs; '' between two. */
   #turn = '';
@@ -130,8 +132,16 @@ export class History {
   /** An estimate alone, from a place on. */
   estimate(from = 0, to = this.contents.length): number {
     let tokens = 0;
-    for (let at = from; at < to; at++) tokens += tokensOfContent(this.contents[at] as Content);
+    for (let at = from; at < to; at++) tokens += this.#sizeOf(this.contents[at] as Content);
     return tokens;
+  }
+
+  #sizeOf(content: Content): number {
+    const known = this.#sizes.get(content);
+    if (known !== undefined) return known;
+    const size = tokensOfContent(content);
+    this.#sizes.set(content, size);
+    return size;
   }
 
   /** The contents as units, in order. */
@@ -217,8 +227,10 @@ export class History {
   }
 
   /** What the provider says of its last call holds for all that it was sent, and for its answer. */
-  #count({ model, usage }: StoredEvent): void {
+  #count({ model, usage, customMetadata }: StoredEvent): void {
     if (model === undefined || usage?.inputTokens === undefined) return;
+    // Of those as well that were asked before it and did not answer: no request had so much.
+    if (customMetadata?.tried !== undefined) return;
     this.#counted = usage.inputTokens + (usage.outputTokens ?? 0);
     this.#countedTo = this.contents.length;
   }
@@ -250,6 +262,7 @@ export class History {
     const filled = provider === undefined ? part : { ...part, _meta: { ...part._meta, provider } };
     slot.part = filled;
     slot.content.parts[slot.index] = filled;
+    this.#sizes.delete(slot.content);
   }
 
   /** Another agent's words are context, not this agent's own speech. */

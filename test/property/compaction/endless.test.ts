@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { createHost, run } from '../../../src/index.ts';
 import type { LlmAgentOptions, Model, ModelResponse, StoredEvent } from '../../../src/runtime/index.ts';
 import { bench, endOf, errorOf, llm, ownTool } from '../../runtime/kit.ts';
 
@@ -138,6 +139,30 @@ describe('CMP-11 compaction comes to an end', () => {
     expect(asked.answers).toBe(STEPS);
     expect(Math.max(...asked.summaries)).toBeLessThanOrEqual(MOST);
     expect(sum(asked.summaries)).toBeLessThan(STEPS);
+  });
+
+  test.each([1, 3, 20])('whose window is of %i tokens', async (window) => {
+    const { asked, events } = await turn({ summary: () => says('short') }, { compaction: { window, at: 1, keep: 1 } });
+    expect(endOf(events)).toBe('completed');
+    expect(Math.max(...asked.summaries)).toBeLessThanOrEqual(MOST);
+  });
+
+  test('by hand, again and again: what was summed up is left alone', async () => {
+    let summaries = 0;
+    const model: Model = {
+      name: 'm',
+      async *generate({ purpose }) {
+        if (purpose === 'compaction') summaries++;
+        yield says(purpose === 'compaction' ? 'They spoke.' : 'word '.repeat(500));
+      },
+    };
+    const host = createHost({ app: 'shop', agents: [llm('bot', model, { compaction: { window: 100_000, keep: 1 } })] });
+    const session = await host.open('bot');
+    for (const words of ['one', 'two', 'three']) await run(session, words);
+    expect(await session.compact()).toMatchObject({ compacted: true });
+    const made = summaries;
+    for (let n = 0; n < 5; n++) expect(await session.compact()).toMatchObject({ compacted: false });
+    expect([made <= MOST, summaries]).toEqual([true, made]);
   });
 
   test('whose provider counts much more than there is', async () => {

@@ -127,6 +127,8 @@ export async function play(options: Options & { turns: number; asksIn?: number }
   for (let turn = 0; turn < options.turns; turn++) {
     const asks = turn === options.asksIn;
     await run(session, asks ? `turn ${turn} asks` : wordsOf(options.seed, turn), { whilePending: 'proceed' });
+    // By hand as well, whether or not there is anything to be left out.
+    if (options.isCompacted && seeded(options.seed, `by hand ${turn}`)() < 0.2) await session.compact();
   }
   const pending = named((await session.pending()).map(({ kind, name, args }) => [kind, name, args]));
   for (const { requestId } of await session.pending()) await session.respond(requestId, 'approve');
@@ -153,4 +155,4 @@ export const told = (events: readonly AgentEvent[]): string[] =>
     return named([type, kind, role, parts, name, args, result, isError, reason, outcome]);
   });
 
-export const seeded = (seed: number, salt: string): Random => randomOf(hash(`${seed} ${salt}`));
+const seeded = (seed: number, salt: string): Random => randomOf(hash(`${seed} ${salt}`));

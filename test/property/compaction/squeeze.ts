@@ -139,7 +139,10 @@ function sameAsAnew(seen: Sight): RequestProcessor {
       const { log } = session;
       const kept = history.contents;
       const own = log.map((event) => (isOthers(event, agent.name, context.branch) ? without(event) : event));
-      const anew = new History(viewer).extend(own, (id) => log.find((event) => event.id === id));
+      const other = new History(viewer);
+      const anew = other.extend(own, (id) => log.find((event) => event.id === id));
+      if (history.estimate() !== other.estimate())
+        seen.faults.push(`${agent.name} at ${context.path} is counted wrongly`);
       if (JSON.stringify(kept) !== JSON.stringify(anew)) {
         seen.faults.push(`${agent.name} at ${context.path} is shown another history than a new reader of the log`);
       }
