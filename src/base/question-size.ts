@@ -23,12 +23,15 @@ export function checkQuestionSize(question: unknown, where: string): void {
   });
 }
 
-/** Characters of a text, or of a value as JSON; of what is no JSON, none: it is refused where it is checked. */
+/**
+ * Characters of a text, or of a value as JSON; of what is no JSON, none: it is refused where it is checked. Of what is too
+ * deep or too long to be written at all, more than any bound.
+ */
 export function charsOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
   try {
     return JSON.stringify(value)?.length ?? 0;
-  } catch {
-    return 0;
+  } catch (error) {
+    return error instanceof RangeError ? Number.POSITIVE_INFINITY : 0;
   }
 }

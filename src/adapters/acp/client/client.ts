@@ -11,7 +11,7 @@ import type {
   SessionUpdate,
 } from '@agentclientprotocol/sdk';
 import { CoxswainError, isCoxswainError, messageOf, PACKAGE_VERSION } from '../../../contracts/index.ts';
-import { loadAcpSdk } from '../calls/index.ts';
+import { boundedFrames, loadAcpSdk } from '../calls/index.ts';
 import type { AcpPipe } from './child.ts';
 import { processError } from './child.ts';
 
@@ -81,11 +81,16 @@ export class AcpClient {
     const sdk = await loadAcpSdk();
     const pipe = options.connect(options.cwd);
     const listening: Listening = {};
-    const connection = connect(sdk, pipe, listening, options);
+    const broken = Promise.withResolvers<CoxswainError>();
+    const connection = connect(sdk, pipe, listening, options, (fault) => {
+      broken.resolve(fault);
+      // Nobody reads what it writes any more.
+      pipe.kill();
+    });
     const closed = connection.closed.then(() => processError(`agent ${options.name} has closed its connection`));
     // The end of the process says more than the end of its output, which comes first.
     const ended = pipe.gone ?? new Promise<never>(() => {});
-    const gone = Promise.race([ended, closed.then(async (error) => (await soon(ended)) ?? error)]);
+    const gone = Promise.race([broken.promise, ended, closed.then(async (error) => (await soon(ended)) ?? error)]);
     const timer = AbortSignal.timeout(options.startTimeoutMs);
     const late = new Promise<CoxswainError>((resolve) => {
       const message = `agent ${options.name} has not answered within ${options.startTimeoutMs} ms`;
@@ -150,6 +155,7 @@ function connect(
   { input, output }: AcpPipe,
   listening: Listening,
   options: AcpClientOptions,
+  onFault: (fault: CoxswainError) => void,
 ): ClientConnection {
   const heard = ({ sessionId }: { sessionId: string }) =>
     sessionId === listening.sessionId ? listening.listener : undefined;
@@ -180,7 +186,7 @@ function connect(
       return {};
     });
   }
-  return app.connect(sdk.ndJsonStream(input, output));
+  return app.connect(boundedFrames(sdk, { output: input, input: output }, `agent ${options.name}`, onFault));
 }
 
 async function open(

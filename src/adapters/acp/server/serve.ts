@@ -31,7 +31,7 @@ import {
   required,
   text,
 } from '../../../session/index.ts';
-import { loadAcpSdk, partOfBlock } from '../calls/index.ts';
+import { boundedFrames, loadAcpSdk, partOfBlock } from '../calls/index.ts';
 import { EditorServers } from './editor-servers.ts';
 import { EditorSession } from './open-session.ts';
 import { Openings } from './openings.ts';
@@ -128,7 +128,8 @@ export async function serveAcp(options: ServeAcpOptions, transport: AcpTransport
   checkShape<AcpTransport>(transport, 'serveAcp: transport', streams);
   const sdk = await loadAcpSdk();
   const server = new Served(options, sdk);
-  return server.connect(sdk.ndJsonStream(transport.output, transport.input));
+  const tell = (fault: CoxswainError) => options.warn?.(fault.message);
+  return server.connect(boundedFrames(sdk, transport, 'the editor', tell));
 }
 
 interface Opening {
