@@ -11,12 +11,15 @@ import { bad, checkNumbers, factoryOptions, loadNodeSdk, loadServerSdk, mcpInput
 import { withNamedTypes } from './accept.ts';
 import { admissionOf } from './admission.ts';
 import { HttpSessions } from './http-sessions.ts';
+import { cutStalled } from './stalled.ts';
 import { Turns } from './turns.ts';
 
 /** Of one principal: as many as it takes to hide the way, few enough to bound what is held in memory. */
 const BODIES_AT_ONCE = 16;
 /** Requests of one principal that may wait for that; more are told to come back (429). */
 const BODIES_WAITING = 256;
+/** Milliseconds that a client may take nothing of what it is sent. */
+const STALL_MS = 30_000;
 /** Milliseconds that a request may take to come in, and between looks at those that have not. */
 const BODY_MS = 30_000;
 const CHECK_MS = 5_000;
@@ -76,6 +79,7 @@ export async function createMcpHttp(host: AgentHost, options: McpHttpOptions = {
       if (bodies.isFull(owner)) return void response.writeHead(429, { 'retry-after': '1' }).end();
       const gone = new AbortController();
       response.once('close', () => gone.abort());
+      cutStalled(response, STALL_MS);
       if (response.destroyed) gone.abort();
       const done = await bodies.take(owner, gone.signal);
       if (!done) return;
