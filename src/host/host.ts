@@ -12,6 +12,7 @@ import type {
   SessionPlace,
   SessionProvider,
   SessionRef,
+  SessionSummary,
 } from '../contracts/index.ts';
 import { assertSafeId, CoxswainError, storeGiven } from '../contracts/index.ts';
 import { subagentSessionId } from '../gate/index.ts';
@@ -92,6 +93,7 @@ class Host implements AgentHost, Holder {
     const host: ApprovalHost = {
       openSessions: (scope) => this.#openSessions(scope),
       openTurns: () => this.#openTurns(),
+      allSessions: (page) => this.#allSessions(page),
       borrow: (agent, userId, sessionId) => this.#borrow(agent, userId, sessionId),
       agentTools: new Set(
         (options.tools ?? []).filter((tool) => subagentOf(tool) !== undefined).map(({ name }) => name),
@@ -306,6 +308,13 @@ class Host implements AgentHost, Holder {
 
   #context(userId: string, principal: Principal = { id: userId }): HostContext {
     return hostContext(this.#options, { userId, principal }, this.#warn);
+  }
+
+  async #allSessions(page: { limit: number; after?: string }): Promise<SessionSummary[]> {
+    const { listAll } = this.sessions();
+    if (listAll) return listAll(page);
+    const message = 'the agents of this host keep no sessions that can be listed over all users';
+    throw new CoxswainError('UNIMPLEMENTED', 'E_UNSUPPORTED', message);
   }
 
   async #openSessions(scope?: { userId?: string; sessionId?: string }): Promise<WaitingSession[]> {

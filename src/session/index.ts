@@ -81,6 +81,7 @@ export {
   whyNotApprover,
 } from './checks/index.ts';
 export { compactIn } from './compact.ts';
+export type { DecidedQuestion } from './decided-question.ts';
 export type { CallExplanation, TriedRule } from './explained-call.ts';
 export * from './guarded-telemetry.ts';
 export type {

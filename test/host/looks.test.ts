@@ -44,6 +44,7 @@ function hostOf(sessions: WaitingSession[], looks: Record<string, object> = {}, 
         ({ userId, sessionId }) => (scope.userId ?? userId) === userId && (scope.sessionId ?? sessionId) === sessionId,
       ),
     openTurns: async () => [],
+    allSessions: async () => [],
     agentTools: new Set(),
     borrow: async (agent, userId, sessionId) => {
       borrowed.push([agent, userId, sessionId].join('/'));

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { draftOf, Form, fieldsOf, valuesOf } from '../parts/form.tsx';
 
 /** Members above which a form is no help. */
@@ -30,8 +30,9 @@ export function Editor({
   const [fault, setFault] = useState<string>();
   const { faults } = valuesOf(fields, draft, args);
   const box = useRef<HTMLElement>(null);
-  // On a small screen it begins below what is shown: a press of the button that opens it would seem to do nothing.
-  useEffect(() => {
+  // On a small screen it begins below what is shown: a press of the button that opens it would seem to do nothing. At once:
+  // later, the focus would be taken from a field in which somebody types.
+  useLayoutEffect(() => {
     box.current?.querySelector<HTMLElement>('input, textarea, select')?.focus({ preventScroll: true });
     box.current?.scrollIntoView({ block: 'nearest' });
   }, []);

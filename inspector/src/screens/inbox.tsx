@@ -19,6 +19,7 @@ import {
 } from '../state/inbox.ts';
 import { isTyping, isTypingKey } from '../state/keys.ts';
 import { go, linkTo, route } from '../state/route.ts';
+import { DecidedList } from './decided.tsx';
 import { QuestionView } from './question.tsx';
 
 export function InboxScreen(): JSX.Element {
@@ -66,6 +67,23 @@ function useMoving(key: string | undefined): void {
 }
 
 function List({ selected }: { selected: string | undefined }): JSX.Element {
+  const [isPast, setPast] = useState(false);
+  return (
+    <>
+      <section class="tabs" aria-label="Which questions">
+        <button type="button" aria-pressed={!isPast} onClick={() => setPast(false)}>
+          Open
+        </button>
+        <button type="button" aria-pressed={isPast} onClick={() => setPast(true)}>
+          Decided
+        </button>
+      </section>
+      {isPast ? <DecidedList selected={selected} /> : <OpenList selected={selected} />}
+    </>
+  );
+}
+
+function OpenList({ selected }: { selected: string | undefined }): JSX.Element {
   const open = openCards.value;
   const others = othersCards.value;
   const closed = closedCards.value;

@@ -1,5 +1,6 @@
 import type { CoxswainError, GivenAnswer, ReportedRequest, Settlement } from '../../contracts/index.ts';
 import { copyJson, openRequestOf } from '../../contracts/index.ts';
+import type { DecidedQuestion } from '../../session/index.ts';
 import { checkAnswer, checkRequestId, StreamQueue } from '../../session/index.ts';
 import type { Link } from './link.ts';
 import type { RemoteApproval, RemoteApprovals } from './remote-host.ts';
@@ -78,6 +79,12 @@ export class LinkedApprovals implements RemoteApprovals {
     remoteInput.place(place);
     const { sessionId, userId, agent } = place;
     return this.#link.request('approvals/outcome', { requestId, sessionId, userId, agent });
+  }
+
+  async decided(query: Parameters<RemoteApprovals['decided']>[0] = {}): ReturnType<RemoteApprovals['decided']> {
+    remoteInput.decided(query);
+    const { decided } = await this.#link.request<{ decided: DecidedQuestion[] }>('approvals/decided', { ...query });
+    return decided;
   }
 
   async explain(

@@ -13,7 +13,7 @@ import type {
   Settlement,
   ToolDescriptor,
 } from '../../contracts/index.ts';
-import type { AuditEntry, CallExplanation } from '../../session/index.ts';
+import type { AuditEntry, CallExplanation, DecidedQuestion } from '../../session/index.ts';
 import type { LinkState, RemoteOpenOptions } from './options.ts';
 
 /** A server, as its client sees it. */
@@ -116,6 +116,18 @@ export interface RemoteApprovals {
     requestId: string,
     place: { sessionId: string; userId: string; agent: string },
   ): Promise<{ isOpen: boolean; request?: OpenRequest; whyNot?: string; call?: AuditEntry; tool?: ToolDescriptor }>;
+  /**
+   * Questions that this principal has answered, or that were answered in sessions of theirs (for an operator: of their scope), newest
+   * first, in the 500 sessions of the server that changed last. `after`: `at`, `sessionId` and `requestId` of the last one, with spaces.
+   */
+  decided(query?: {
+    user?: string;
+    action?: 'accept' | 'decline' | 'cancel';
+    tool?: string;
+    search?: string;
+    limit?: number;
+    after?: string;
+  }): Promise<DecidedQuestion[]>;
   /**
    * What policy says now of the call that a question is about (or of a call, by its id), and why. `args`: of these in place of the
    * call's, with `unfit` and `isForOthers`; nothing is stored. Rules, and other arguments, are for people who may answer.

@@ -13,7 +13,7 @@ import {
   text,
 } from '../../session/index.ts';
 import type { ConnectOptions, RemoteOpenOptions } from './options.ts';
-import type { RemoteOperator } from './remote-host.ts';
+import type { RemoteApprovals, RemoteOperator } from './remote-host.ts';
 
 const connect: Shape<ConnectOptions> = {
   getToken: fn,
@@ -36,6 +36,7 @@ const open: Shape<RemoteOpenOptions> = {
   permissionMode,
   control: flag,
 };
+type DecidedQuery = NonNullable<Parameters<RemoteApprovals['decided']>[0]>;
 type OperatorQuery = NonNullable<Parameters<RemoteOperator['sessions']>[0]>;
 const list: Shape<{ limit?: number; after?: string }> = { limit: number, after: text };
 const create: Shape<{ id?: string; state?: object; title?: string }> = { id: text, state: object, title: text };
@@ -63,6 +64,15 @@ export const remoteInput = {
       agent: text,
       user: text,
       state: text,
+      search: text,
+      limit: number,
+      after: text,
+    }),
+  decided: (query: object): void =>
+    checkOptions<DecidedQuery>(query, 'approvals.decided: query', {
+      user: text,
+      action: text,
+      tool: text,
       search: text,
       limit: number,
       after: text,

@@ -133,6 +133,14 @@ export const rpcParams = {
   'approvals/list': z.looseObject({ sessionId: id.optional(), own: z.boolean().optional() }),
   'approvals/watch': z.looseObject({ sessionId: id.optional(), stop: z.boolean().optional() }),
   'approvals/outcome': z.looseObject({ requestId: z.string().min(1), sessionId: id, userId: id, agent: id }),
+  'approvals/decided': z.looseObject({
+    user: id.optional(),
+    action: z.enum(['accept', 'decline', 'cancel']).optional(),
+    tool: id.optional(),
+    search: z.string().max(256).optional(),
+    limit: z.number().int().min(1).max(200).optional(),
+    after: z.string().max(1024).optional(),
+  }),
   'approvals/explain': z.looseObject({
     requestId: z.string().min(1),
     sessionId: id,

@@ -1,6 +1,23 @@
 import type { GivenAnswer, OpenRequest, Principal, Settlement, ToolDescriptor } from '../../contracts/index.ts';
-import type { AuditEntry, CallExplanation } from '../../session/index.ts';
+import type { AuditEntry, CallExplanation, DecidedQuestion } from '../../session/index.ts';
 import type { ApprovalFilter, ApprovalPlace, OpenApproval } from './open-sessions.ts';
+
+export interface DecidedFilter {
+  /** Who asks: they see what they have answered, and what was answered in their own sessions. */
+  by: Principal;
+  /** Those of these users, too; `true`: of all. For programs, and servers that know operators. */
+  everybodys?: true | readonly string[];
+  /** Whose sessions. */
+  userId?: string;
+  action?: string;
+  tool?: string;
+  /** In tool, session, user, rule and names of those who answered. */
+  search?: string;
+  /** Default 50. */
+  limit?: number;
+  /** `at`, `sessionId` and `requestId` of the last one seen, with spaces between. */
+  after?: string;
+}
 
 /** Open questions across sessions and processes. */
 export interface Approvals {
@@ -31,6 +48,12 @@ export interface Approvals {
   ): Promise<
     { isOpen: boolean; request?: OpenRequest; whyNot?: string; call?: AuditEntry; tool?: ToolDescriptor } | undefined
   >;
+  /**
+   * Questions that were answered, newest first, in the 500 sessions that changed last. Reads the logs of sessions that have
+   * changed since it was asked before.
+   * @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED` where sessions cannot be listed over all users
+   */
+  decided(filter: DecidedFilter): Promise<DecidedQuestion[]>;
   /**
    * What policy says now of the call that a question is about (or of a call, by its id), and why: which rules were tried, which
    * decides. `args`: of these arguments in place of the call's, also where the tool takes them and whether this person's

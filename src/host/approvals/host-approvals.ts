@@ -2,15 +2,18 @@ import type { GivenAnswer, Principal, ReportedRequest, SessionPlace, Settlement 
 import { CoxswainError, callIdOf, openRequestOf } from '../../contracts/index.ts';
 import type { AskedRequest } from '../../gate/index.ts';
 import { approversOf, notApprover, putAs, whyNotOpen } from '../../gate/index.ts';
-import type { Shape } from '../../session/index.ts';
+import type { DecidedQuestion, Shape } from '../../session/index.ts';
 import {
+  amount,
   anything,
   checkAnswer,
   checkOptions,
   checkPrincipal,
   checkRequestId,
+  either,
   flag,
   nameOfPrincipal,
+  names,
   object,
   StreamQueue,
   text,
@@ -20,7 +23,8 @@ import { goOn } from '../hosted/index.ts';
 import type { Holder } from '../terms/index.ts';
 import { held } from '../terms/index.ts';
 import { ApprovalLookout } from './approval-lookout.ts';
-import type { Approvals } from './approvals.ts';
+import type { Approvals, DecidedFilter } from './approvals.ts';
+import { DecidedQuestions } from './decided-questions.ts';
 import { explainCall } from './explain-call.ts';
 import { KnownAnswers } from './known-answers.ts';
 import type { KnownQuestion } from './known-questions.ts';
@@ -41,12 +45,14 @@ export class HostApprovals implements Approvals, Holder {
   readonly #known = new KnownQuestions();
   readonly #open: OpenQuestions;
   readonly #answers: KnownAnswers;
+  readonly #decided: DecidedQuestions;
   readonly #lookout: ApprovalLookout;
 
   constructor(host: ApprovalHost, pollMs = 2000) {
     this.#host = host;
     this.#open = new OpenQuestions(host, this.#known, pollMs);
     this.#answers = new KnownAnswers(host, pollMs);
+    this.#decided = new DecidedQuestions(host);
     this.#lookout = new ApprovalLookout(host, pollMs, {
       asked: (open) => this.#tell(open),
       over: (userId, callId) => this.changed(userId, callId),
@@ -137,6 +143,12 @@ export class HostApprovals implements Approvals, Holder {
     const place = { agent, userId, sessionId };
     const found = await this.#knownTo(by, requestId, place);
     return found && outcomeOf(this.#host, { requestId, by, place, open: found.open });
+  }
+
+  async decided(filter: DecidedFilter): Promise<DecidedQuestion[]> {
+    checkOptions<DecidedFilter>(filter, 'approvals.decided: filter', decidedShape);
+    checkPrincipal(filter.by, 'approvals.decided: filter.by');
+    return this.#decided.list(filter);
   }
 
   async explain(requestId: string, asking: Parameters<Approvals['explain']>[1]): ReturnType<Approvals['explain']> {
@@ -268,6 +280,17 @@ export class HostApprovals implements Approvals, Holder {
     }
   }
 }
+
+const decidedShape: Shape<DecidedFilter> = {
+  by: object,
+  everybodys: either(flag, names),
+  userId: text,
+  action: text,
+  tool: text,
+  search: text,
+  limit: amount,
+  after: text,
+};
 
 const placeShape: Shape<ApprovalPlace> = { agent: text, userId: text, sessionId: text };
 

@@ -1,4 +1,4 @@
-import type { OpenRequest, Principal, SessionPlace } from '../../contracts/index.ts';
+import type { OpenRequest, Principal, SessionPlace, SessionSummary } from '../../contracts/index.ts';
 import type { DeniedSince, HostedSession } from '../hosted/index.ts';
 
 /** A question that somebody may answer who holds no session. */
@@ -56,6 +56,11 @@ export interface ApprovalHost {
   openTurns(): Promise<(SessionPlace & { running: boolean })[]>;
   /** @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND` for one that was deleted since */
   borrow(agent: string, userId: string, sessionId: string): Promise<BorrowedSession>;
+  /**
+   * Sessions of all users, newest first.
+   * @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED`
+   */
+  allSessions(page: { limit: number; after?: string }): Promise<SessionSummary[]>;
   /** Names of tools that are agents: what they ask may be in sessions of which no index tells. */
   readonly agentTools: ReadonlySet<string>;
   warn(message: string, error?: unknown): void;

@@ -9,7 +9,12 @@ const watching = new WeakMap<Caller, () => void>();
 
 /** For people who hold no session. */
 export const approvalMethods: Handlers<
-  'approvals/list' | 'approvals/watch' | 'approvals/outcome' | 'approvals/explain' | 'approvals/decide'
+  | 'approvals/list'
+  | 'approvals/watch'
+  | 'approvals/decided'
+  | 'approvals/outcome'
+  | 'approvals/explain'
+  | 'approvals/decide'
 > = {
   'approvals/list': async (connection, { sessionId, own }) => {
     const { principal } = connection;
@@ -44,6 +49,18 @@ export const approvalMethods: Handlers<
 
   'approvals/outcome': (connection, { requestId, sessionId, userId, agent }) =>
     approvals(connection).outcome(connection.principal, requestId, { sessionId, userId, agent }),
+
+  'approvals/decided': async (connection, { user, action, tool, search, limit, after }) => {
+    const filter = {
+      ...(user === undefined ? {} : { userId: user }),
+      ...(action === undefined ? {} : { action }),
+      ...(tool === undefined ? {} : { tool }),
+      ...(search === undefined ? {} : { search }),
+      ...(limit === undefined ? {} : { limit }),
+      ...(after === undefined ? {} : { after }),
+    };
+    return { decided: await approvals(connection).decided(connection.principal, filter) };
+  },
 
   'approvals/explain': (connection, { requestId, sessionId, userId, agent, args }) =>
     approvals(connection).explain(connection.principal, requestId, { sessionId, userId, agent }, args),

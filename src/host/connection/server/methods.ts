@@ -83,6 +83,7 @@ export const largeAnswers: ReadonlySet<string> = new Set<RpcMethod>([
   'session/pending',
   'approvals/list',
   'approvals/outcome',
+  'approvals/decided',
   'approvals/explain',
   'operator/sessions',
   'operator/events',

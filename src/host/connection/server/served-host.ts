@@ -116,6 +116,15 @@ function servedApprovals(
       return found;
     },
 
+    async decided(who, filter) {
+      const scope = operator?.scopeOf(who);
+      return host.approvals.decided({
+        ...filter,
+        by: who,
+        ...(scope ? { everybodys: scope.users ?? (true as const) } : {}),
+      });
+    },
+
     async explain(who, requestId, place, args) {
       const everything = operator?.seesContent(who, place.userId) === true;
       const asking = { by: who, ...place, everything, ...(args ? { args } : {}) };

@@ -33,6 +33,10 @@ export interface ServedApprovals {
     requestId: string,
     place: Required<Record<keyof ApprovalPlace, string>>,
   ): Promise<NonNullable<Awaited<ReturnType<Approvals['outcome']>>>>;
+  decided(
+    who: Principal,
+    filter: Omit<Parameters<Approvals['decided']>[0], 'by' | 'everybodys'>,
+  ): ReturnType<Approvals['decided']>;
   /** @throws CoxswainError `FAILED_PRECONDITION / E_UNKNOWN_REQUEST` for one that they may not know of, too */
   explain(
     who: Principal,

@@ -1,0 +1,138 @@
+import type { RemoteApprovals } from 'coxswain/client';
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { Ago } from '../parts/time.tsx';
+import { Visible } from '../parts/visible.tsx';
+import { link, remote } from '../state/connection.ts';
+import { closedCards, keyOf } from '../state/inbox.ts';
+import { linkTo } from '../state/route.ts';
+
+type Decided = Awaited<ReturnType<RemoteApprovals['decided']>>[number];
+type Answer = 'accept' | 'decline' | 'cancel';
+
+const PAGE = 50;
+const TYPING_MS = 250;
+const words: Readonly<Record<string, string>> = { accept: 'approved', decline: 'denied', cancel: 'cancelled' };
+
+/** What was decided before: by this person, or in sessions of theirs. */
+export function DecidedList({ selected }: { selected: string | undefined }): JSX.Element {
+  const [search, setSearch] = useState('');
+  const [action, setAction] = useState<Answer | ''>('');
+  const [count, setCount] = useState(PAGE);
+  const [found, setFound] = useState<Decided[]>();
+  const [fault, setFault] = useState<string>();
+  const host = remote.value;
+  const isReady = link.value === 'ready';
+  // Something was decided meanwhile.
+  const closed = closedCards.value.length;
+  useEffect(() => {
+    if (!host || !isReady) return;
+    let isLeft = false;
+    const read = async () => {
+      try {
+        const decided = await host.approvals.decided({
+          limit: count,
+          ...(search.trim() === '' ? {} : { search: search.trim() }),
+          ...(action === '' ? {} : { action }),
+        });
+        if (isLeft) return;
+        setFound(decided);
+        setFault(undefined);
+      } catch (error) {
+        if (!isLeft) setFault(error instanceof Error ? error.message : String(error));
+      }
+    };
+    const timer = setTimeout(() => void read(), search === '' ? 0 : TYPING_MS);
+    return () => {
+      isLeft = true;
+      clearTimeout(timer);
+    };
+  }, [host, isReady, search, action, count, closed]);
+  return (
+    <>
+      <div class="filters">
+        <label>
+          <span class="said">Search decided questions</span>
+          <input
+            type="search"
+            placeholder="tool, user or rule"
+            value={search}
+            onInput={(event) => setSearch(event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          <span class="said">Answer</span>
+          <select value={action} onChange={(event) => setAction(event.currentTarget.value as Answer | '')}>
+            <option value="">all answers</option>
+            {Object.entries(words).map(([name, label]) => (
+              <option key={name} value={name}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      {fault !== undefined && (
+        <p class="notice bad" role="alert">
+          What was decided could not be read: <Visible text={fault} />
+        </p>
+      )}
+      {!found && fault === undefined && (
+        <p class="empty" role="status">
+          Reading what was decided…
+        </p>
+      )}
+      {found?.length === 0 && (
+        <p class="empty">Nothing is found. Listed is what you decided, and what was decided in your sessions.</p>
+      )}
+      <ul class="cards" aria-label="Decided questions">
+        {found?.map((one) => (
+          <li key={`${one.sessionId} ${one.requestId}`}>
+            <Row one={one} isSelected={selected === keyOf([one.agent, one.userId, one.sessionId, one.requestId])} />
+          </li>
+        ))}
+      </ul>
+      {found && found.length >= count && count < 200 && (
+        <button type="button" class="quiet" onClick={() => setCount(Math.min(200, count + PAGE))}>
+          Older ones
+        </button>
+      )}
+    </>
+  );
+}
+
+function Row({ one, isSelected }: { one: Decided; isSelected: boolean }): JSX.Element {
+  const { agent, userId, sessionId, requestId, tool, action, by, at, ruleId, outcome } = one;
+  const me = remote.value?.principal.id;
+  const isNo = action !== 'accept';
+  return (
+    <a
+      class={`card decided ${isNo ? 'no' : 'yes'}`}
+      href={linkTo('inbox', agent, userId, sessionId, requestId)}
+      aria-current={isSelected ? 'true' : undefined}
+    >
+      <span class="sign" aria-hidden="true">
+        {isNo ? '✕' : '✓'}
+      </span>
+      <b class="head">
+        <Visible text={tool ?? 'a question'} />
+      </b>
+      <span class="args">
+        {words[action] ?? action} by <Visible text={by === undefined ? 'somebody' : by === me ? 'you' : by} />
+        {outcome === undefined && !isNo && ', more must approve'}
+      </span>
+      <span class="foot">
+        for <Visible text={userId} /> · <Visible text={sessionId} />
+        {ruleId !== undefined && (
+          <>
+            {' · '}
+            <Visible text={ruleId} />
+          </>
+        )}
+      </span>
+      <span class="when">
+        <Ago time={at} />
+      </span>
+    </a>
+  );
+}

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import type { AgentEvent, SessionSummary } from '../../src/contracts/index.ts';
+import { DecidedQuestions } from '../../src/host/approvals/decided-questions.ts';
+import type { HostedSession } from '../../src/host/hosted/index.ts';
+
+const base = { timestamp: '2026-01-01T00:00:00.000Z', sessionId: 's', streamId: '' };
+const asked = (n: number) => ({
+  ...base,
+  id: `q${n}`,
+  cursor: `${n}.0`,
+  type: 'tool_request',
+  requestId: `c${n}`,
+  name: 'pay',
+  args: {},
+});
+const answered = (n: number) => ({
+  ...base,
+  ...{
+    id: `a${n}`,
+    cursor: `${n}.1`,
+    type: 'elicitation_response',
+    requestId: `c${n}#policy`,
+    action: 'accept',
+    by: 'bert',
+  },
+});
+
+/** A store of one session whose log can be replaced; events that were read are counted. */
+function one(log: object[]) {
+  const state = { log, read: 0, isBroken: false };
+  const summary = (): SessionSummary => ({
+    ...{ id: 's', app: 'shop', userId: 'anna', agent: 'bot', createdAt: '', updatedAt: '', pending: 0 },
+    length: state.log.length,
+  });
+  const session = {
+    async *events({ after }: { after?: string } = {}) {
+      const at = state.log.findIndex((event) => (event as { cursor: string }).cursor === after);
+      if (after !== undefined && at < 0) {
+        const { CoxswainError } = await import('../../src/contracts/index.ts');
+        throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', 'no such cursor');
+      }
+      for (const event of state.log.slice(at + 1)) {
+        state.read++;
+        yield event as AgentEvent;
+      }
+    },
+  } as unknown as HostedSession;
+  const warnings: string[] = [];
+  const decided = new DecidedQuestions({
+    allSessions: async () => [summary()],
+    borrow: async () => {
+      if (state.isBroken) throw new Error('the disk is broken');
+      return { session, [Symbol.asyncDispose]: async () => {} };
+    },
+    warn: (message) => void warnings.push(message),
+  });
+  const list = async () => (await decided.list({ by: { id: 'anna' } })).map(({ requestId }) => requestId);
+  return { state, list, warnings };
+}
+
+test('a log is read once, and then what was added to it; people who ask at once read it once', async () => {
+  const { state, list } = one([asked(1), answered(1)]);
+  expect(await Promise.all([list(), list(), list()])).toEqual([['c1#policy'], ['c1#policy'], ['c1#policy']]);
+  expect(state.read).toBe(2);
+  state.log = [...state.log, asked(2), answered(2)];
+  expect(await list()).toEqual(['c2#policy', 'c1#policy']);
+  expect(state.read).toBe(4);
+  await list();
+  expect(state.read).toBe(4);
+});
+
+test('a log that was replaced is read anew, and nothing of the old one is listed; one that cannot be read is left out, with a warning', async () => {
+  const { state, list, warnings } = one([asked(1), answered(1)]);
+  await list();
+  state.log = [asked(7), answered(7), asked(8)];
+  expect(await list()).toEqual(['c7#policy']);
+  state.isBroken = true;
+  state.log = [...state.log, answered(8)];
+  expect(await list()).toEqual([]);
+  expect(warnings).toHaveLength(1);
+  state.isBroken = false;
+  expect(await list()).toEqual(['c8#policy', 'c7#policy']);
+});

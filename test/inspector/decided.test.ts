@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import { axeFaults } from './axe.ts';
+import { executablePath, noBrowser, shop, withBrowser } from './kit.ts';
+
+describe.skipIf(executablePath === undefined)(`what was decided, in Chromium${noBrowser}`, () => {
+  const { files, open } = withBrowser();
+
+  test('an approver finds what they decided, after a restart too, and sees what came of it; others find nothing', async () => {
+    const { page: url, ask, edit, restart } = await shop(files);
+    await edit('anna', await ask('ben', 'order-7', 'refund', { order: 7, eur: 80 }), { order: 7, eur: 60 });
+    const markup = '<img src=x onerror="document.title=1">\u202E';
+    await edit('bert', await ask('ben', 'odd', 'anything', { markup }), { markup });
+    await restart();
+    const anna = await open(url, 'anna');
+    await anna.getByRole('button', { name: 'Decided' }).click();
+    const list = anna.getByRole('list', { name: 'Decided questions' });
+    await list.getByText('approved by you').waitFor();
+    expect(await list.getByRole('listitem').count()).toBe(1);
+    expect(await axeFaults(anna)).toEqual([]);
+    await list.getByRole('link').click();
+    await anna.getByText('approved by you').first().waitFor();
+    await anna.getByText('refund has run').waitFor();
+    await anna.getByRole('region', { name: 'Arguments that it ran with' }).getByText('60').waitFor();
+    // The owner of the sessions finds both, and filters them.
+    const ben = await open(url, 'ben', { viewport: { width: 360, height: 740 } });
+    await ben.getByRole('button', { name: 'Decided' }).click();
+    const bens = ben.getByRole('list', { name: 'Decided questions' }).getByRole('listitem');
+    await expect.poll(() => bens.count()).toBe(2);
+    await ben.getByRole('searchbox').fill('bert');
+    await expect.poll(() => bens.count()).toBe(1);
+    await bens.getByRole('link').click();
+    await ben.getByText('U+202E').first().waitFor();
+    expect(await ben.locator('main :is(img, script)').count()).toBe(0);
+    expect(await ben.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    const eve = await open(url, 'eve');
+    await eve.getByRole('button', { name: 'Decided' }).click();
+    await eve.getByText('Nothing is found.').waitFor();
+    await eve.getByLabel('Answer').selectOption('decline');
+    await eve.getByText('Nothing is found.').waitFor();
+  });
+});
