@@ -17,6 +17,24 @@ import { bench, brief, key, llm, text, tool, user } from './kit.ts';
 const requestsOf = (model: ScriptedModel, name: string) =>
   model.requests.filter(({ agent }) => agent === name).map(({ contents }) => brief(contents));
 
+test('CMP-17 a result that comes after a history was counted is counted with it', () => {
+  const event = (seq: number, init: EventInit): StoredEvent => ({ ...createEvent({ turnId: 't', ...init }), seq });
+  const call = { type: 'function_call', id: 'c', name: 'look', args: {} } as const;
+  const response = { content: 'x'.repeat(4000) };
+  const log = [
+    event(1, { author: 'bot', content: { role: 'model', parts: [call] } }),
+    event(2, {
+      author: 'bot',
+      content: { role: 'user', parts: [{ type: 'function_response', id: 'c', name: 'look', response }] },
+    }),
+  ];
+  const history = new History({ agent: 'bot', branch: undefined, iso: '' });
+  history.extend(log.slice(0, 1), () => undefined);
+  expect(history.estimate()).toBeLessThan(100);
+  history.extend(log, () => undefined);
+  expect(history.estimate()).toBeGreaterThan(1000);
+});
+
 describe('whose words', () => {
   test('S0-26 non-partial events with content; empty answers are left out', async () => {
     const model = new ScriptedModel([{ deltas: ['he', 'llo'] }, { parts: [] }, 'ok']);

@@ -14,7 +14,7 @@ const TURNS = 6;
 async function seeds(body: (seed: number) => Promise<void>): Promise<void> {
   const start = performance.now();
   for (let seed = Number(SEED ?? 1); performance.now() - start < seconds * 1000; seed++) {
-    if (PROPERTY_SECONDS === undefined && seed > CASES) return;
+    if (SEED === undefined && PROPERTY_SECONDS === undefined && seed > CASES) return;
     try {
       await body(seed);
     } catch (error) {
@@ -43,7 +43,7 @@ test('CMP-9 state, questions and history of audit are the same with compaction a
     expect(told(short.events)).toEqual(told(whole.events));
     expect(whole.pending).toContain('ask');
   });
-  expect(compacted).toBeGreaterThan(0);
+  if (SEED === undefined) expect(compacted).toBeGreaterThan(0);
 });
 
 test('CMP-9 a fork and a new process are sent what the first would be; a rewind before a compaction undoes it', {
@@ -80,9 +80,10 @@ test('CMP-9 a fork and a new process are sent what the first would be; a rewind 
     expect(again).not.toContain('left out to save room');
     const whole = await play({ ...given, isCompacted: false, turns: TURNS });
     const turns = short.log.filter(({ seq, actions }) => actions.turn && seq < before.seq).length;
-    expect(again).toEqual(named(wholeOf(whole, turns)));
+    // A compaction by hand behind the last turn: no other request was made there.
+    if (turns < TURNS) expect(again).toEqual(named(wholeOf(whole, turns)));
   });
-  expect(rewound).toBeGreaterThan(0);
+  if (SEED === undefined) expect(rewound).toBeGreaterThan(0);
 });
 
 /** What the first request behind so many turns was made of, with other words at its end. */
