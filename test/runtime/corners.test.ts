@@ -104,7 +104,7 @@ describe('sessions in memory', () => {
       'bob/a two',
       'bob/a one',
     ]);
-    expect(open[0]).toStrictEqual({ key: keys[3], callId: 'first', name: 'f', seq: 2, openedAt: 500 });
+    expect(open[0]).toStrictEqual({ key: keys[3], callId: 'first', name: 'f', seq: 2, lastSeq: 2, openedAt: 500 });
     const turns = await sessions.openTurns({ app: 'shop' });
     expect(turns.map(({ key: { userId, id } }) => `${userId}/${id}`)).toEqual(['zoe/z', 'ann/a', 'ann/b', 'bob/a']);
     expect(turns[0]).toStrictEqual({ key: keys[3], agent: 'bot', pending: 1 });
