@@ -35,6 +35,33 @@ describe.skipIf(executablePath === undefined)(`why, in Chromium${noBrowser}`, ()
     expect(runs).toEqual([{ name: 'refund', args: { order: 7, eur: 60 } }]);
   });
 
+  test('an operator tries other arguments on a call that is over: what policy would say, rule by rule; nothing is stored', async () => {
+    const {
+      page: url,
+      ask,
+      edit,
+      runs,
+    } = await shop(files, {
+      operator: ({ id }) => (id === 'ben' ? { content: true } : undefined),
+    });
+    await edit('anna', await ask('ben', 'order-7', 'refund', { order: 7, eur: 80 }), { order: 7, eur: 60 });
+    const ben = await open(url, 'ben');
+    await ben.goto(`${url}#/sessions/clerk/ben/order-7`);
+    await ben.getByText('✓ completed').waitFor();
+    const talk = ben.getByRole('region', { name: 'Conversation' });
+    await talk.locator('.call > summary').click();
+    await ben.getByText('Why? What policy says').click();
+    await rules(ben).getByText('args /eur: 60 is below minimum 5000').waitFor();
+    await ben.getByRole('button', { name: 'Try other arguments' }).click();
+    await ben.getByLabel('Arguments to try, as JSON').fill('{"order": 7, "eur": 6000');
+    await ben.getByText('Arguments are a JSON object').waitFor();
+    await ben.getByLabel('Arguments to try, as JSON').fill('{"order": 7, "eur": 6000}');
+    await ben.getByText('Policy on these arguments: denies it (rule never)').waitFor();
+    await rules(ben).last().getByText('applies', { exact: true }).waitFor();
+    expect(await axeFaults(ben)).toEqual([]);
+    expect(runs).toEqual([{ name: 'refund', args: { order: 7, eur: 60 } }]);
+  });
+
   test('who asked gets the decision in words, and no rules', async () => {
     const { page: url, ask } = await shop(files);
     await ask('ben', 'order-7', 'refund', { order: 7, eur: 80 });

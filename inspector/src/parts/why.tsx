@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { Explained, Place } from '../state/explain.ts';
 import { useExplained } from '../state/explain.ts';
 import { Visible } from './visible.tsx';
@@ -31,8 +31,64 @@ export function Why({ requestId, place }: { requestId: string; place: Place }): 
         </p>
       )}
       {answer?.said && <Rules said={answer.said} />}
+      {answer?.said?.rules && <Try requestId={requestId} place={place} args={answer.said.args} />}
     </details>
   );
+}
+
+/** Other arguments, for people who may judge: what policy would say to them. Nothing is stored, and nothing runs. */
+function Try({
+  requestId,
+  place,
+  args,
+}: {
+  requestId: string;
+  place: Place;
+  args: Record<string, unknown>;
+}): JSX.Element {
+  const [text, setText] = useState<string>();
+  const edited = useMemo(() => (text === undefined ? undefined : parsed(text)), [text]);
+  const answer = useExplained(requestId, place, edited, edited !== undefined);
+  if (text === undefined) {
+    return (
+      <button type="button" class="quiet" onClick={() => setText(JSON.stringify(args, null, 2))}>
+        Try other arguments
+      </button>
+    );
+  }
+  return (
+    <>
+      <label class="field">
+        <span>Arguments to try, as JSON</span>
+        <textarea
+          class="json"
+          rows={Math.min(12, Math.max(4, text.split('\n').length))}
+          spellcheck={false}
+          value={text}
+          aria-invalid={edited === undefined}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </label>
+      {edited === undefined ? (
+        <p class="fault" role="alert">
+          Arguments are a JSON object: {'{ … }'}.
+        </p>
+      ) : (
+        <EditVerdict answer={answer} isForAnswer={false} />
+      )}
+      {edited && answer?.said && <Rules said={answer.said} />}
+    </>
+  );
+}
+
+function parsed(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // Said beside the field.
+  }
+  return undefined;
 }
 
 function Rules({ said }: { said: Explained }): JSX.Element {
@@ -91,7 +147,14 @@ function Rules({ said }: { said: Explained }): JSX.Element {
 }
 
 /** What policy would say to what is being edited, before it is sent. */
-export function EditVerdict({ answer }: { answer: { said?: Explained; fault?: string } | undefined }): JSX.Element {
+export function EditVerdict({
+  answer,
+  isForAnswer,
+}: {
+  answer: { said?: Explained; fault?: string } | undefined;
+  /** They are about to be approved: whether that is enough is said, too. */
+  isForAnswer: boolean;
+}): JSX.Element {
   if (!answer) {
     return (
       <p class="verdict-line soft" role="status">
@@ -114,7 +177,8 @@ export function EditVerdict({ answer }: { answer: { said?: Explained; fault?: st
       {unfit === undefined ? (
         <>
           Policy on these arguments: <Visible text={verdictOf(said)} />
-          {decision.outcome === 'ask' &&
+          {isForAnswer &&
+            decision.outcome === 'ask' &&
             (isForOthers ? '. Your approval is not enough: others are asked, too.' : '. Your approval is enough.')}
         </>
       ) : (

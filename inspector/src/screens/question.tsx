@@ -122,7 +122,7 @@ export function QuestionView({ card }: { card: Card }): JSX.Element {
               <Json value={request.args} part="arguments" label="Arguments as JSON" {...(isOpen ? { seen } : {})} />
               {isEditing && mayAnswer && (
                 <Editor
-                  verdict={edited && <EditVerdict answer={onEdit} />}
+                  verdict={edited && <EditVerdict answer={onEdit} isForAnswer />}
                   args={request.args}
                   schema={card.outcome?.tool?.inputSchema}
                   onArgs={(args) => {

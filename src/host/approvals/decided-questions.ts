@@ -23,6 +23,8 @@ interface Entry extends Omit<DecidedQuestion, keyof SessionPlace> {
   people: Set<string>;
 }
 
+type Found = DecidedQuestion & Pick<Entry, 'people'>;
+
 interface Read {
   /** Where the log stood: at another place, there is more to read. */
   stand: string;
@@ -41,6 +43,8 @@ export class DecidedQuestions {
   /** Those that were read last come last. */
   readonly #read = new Map<string, Read>();
   #looking: Promise<unknown> = Promise.resolve();
+  /** A look that has not begun. */
+  #next: Promise<Found[]> | undefined;
 
   constructor(host: Pick<ApprovalHost, 'borrow' | 'warn' | 'allSessions'>) {
     this.#host = host;
@@ -48,18 +52,27 @@ export class DecidedQuestions {
 
   /** Newest first. */
   async list(filter: DecidedFilter): Promise<DecidedQuestion[]> {
-    // Logs are not read twice because two people ask.
-    const look = this.#looking.then(() => this.#all());
-    this.#looking = look.catch(() => {});
-    const all = await look;
+    const all = await this.#look();
     const { limit = SHOWN, after } = filter;
     const found = all.filter((one) => isShown(one, filter)).sort((a, b) => order(b, a));
     const from = after === undefined ? 0 : found.findIndex((one) => placeOf(one) < after);
     return from < 0 ? [] : found.slice(from, from + limit).map(({ people: _, ...one }) => one);
   }
 
-  async #all(): Promise<(DecidedQuestion & Pick<Entry, 'people'>)[]> {
-    const found: (DecidedQuestion & Pick<Entry, 'people'>)[] = [];
+  /** Those who ask while one look is under way share the next one. */
+  #look(): Promise<Found[]> {
+    if (this.#next) return this.#next;
+    const look = this.#looking.then(() => {
+      this.#next = undefined;
+      return this.#all();
+    });
+    this.#next = look;
+    this.#looking = look.catch(() => {});
+    return look;
+  }
+
+  async #all(): Promise<Found[]> {
+    const found: Found[] = [];
     for (const session of await this.#sessions()) {
       const { userId, id: sessionId, agent = '' } = session;
       const { entries } = this.#read.get(nameOf(session)) ?? {};
@@ -145,7 +158,7 @@ function note({ tools, entries }: Read, event: AgentEvent): void {
   }
 }
 
-function isShown(one: DecidedQuestion & Pick<Entry, 'people'>, filter: DecidedFilter): boolean {
+function isShown(one: Found, filter: DecidedFilter): boolean {
   const { by, userId, action, tool, search, everybodys = false } = filter;
   const who = nameOfPrincipal(by);
   if (one.userId !== who && !one.people.has(who) && !(everybodys === true || includes(everybodys, one.userId)))
