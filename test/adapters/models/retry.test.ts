@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { modelFailureOf, redact } from '../../../src/adapters/models/content/failure.ts';
+import { modelFailureOf, ProviderFailure, redact } from '../../../src/adapters/models/content/failure.ts';
 import type { Decoder } from '../../../src/adapters/models/wire/index.ts';
 import { exchange } from '../../../src/adapters/models/wire/index.ts';
 import { delayBefore, retryAfter } from '../../../src/adapters/models/wire/retry.ts';
@@ -98,6 +98,21 @@ describe('CMP-15 a fault of the adapter is none of the provider', () => {
   test('what the provider does is tried again, as before', async () => {
     const { last, attempts } = await answers({}, () => Promise.reject(new TypeError('fetch failed')));
     expect([attempts, last?.retryable]).toEqual([6, true]);
+  });
+
+  test('CMP-16 an answer whose tokens are of a failed attempt as well says so', async () => {
+    let attempt = 0;
+    const decoder: Partial<Decoder<unknown>> = {
+      push: () => {
+        if (++attempt === 1) throw new ProviderFailure('stream_ended', 'cut', true);
+        return undefined;
+      },
+      usage: () => ({ inputTokens: 10 }),
+      finish: () => ({ usage: { inputTokens: 10 } }),
+    };
+    const { last } = await answers(decoder, async () => ({}));
+    expect(last).toEqual({ usage: { inputTokens: 20 }, tried: [{ model: 'm', errorCode: 'stream_ended' }] });
+    expect((await answers({ finish: () => ({}) }, async () => ({}))).last).toEqual({});
   });
 
   test('what fails before anybody was asked is not', async () => {

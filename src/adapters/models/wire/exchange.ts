@@ -54,6 +54,7 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
   const retry = options.retry ?? {};
   /** By attempts that failed. */
   let spent: Usage | undefined;
+  const tried: NonNullable<ModelResponse['tried']>[number][] = [];
   for (let attempt = 0; ; attempt++) {
     signal.throwIfAborted();
     const { timeoutMs = DEFAULT_TIMEOUT_MS, fetch } = options;
@@ -84,7 +85,7 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
         if (wire.failure) throw new Error(wire.failure.message);
       } while (decoder.goesOn?.());
       const whole = own(provider, () => withDistinctIds(decoder.finish({ stream, sentinel: wire.sentinel })));
-      yield priced(withUsage(whole, spent), model, options.prices);
+      yield priced({ ...withUsage(whole, spent), ...(spent ? { tried } : {}) }, model, options.prices);
       return;
     } catch (thrown) {
       signal.throwIfAborted();
@@ -93,7 +94,10 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
       // Nobody was asked: another attempt would fail as this one did.
       if (!wire.isSent && !(thrown instanceof ProviderFailure)) failure = { ...failure, retryable: false };
       const told = decoder.usage();
-      if (told) spent = addUsage(spent ?? {}, told);
+      if (told) {
+        spent = addUsage(spent ?? {}, told);
+        tried.push({ model, errorCode: errorFrame(provider, failure, options).errorCode ?? '' });
+      }
     } finally {
       wire.close();
     }
