@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentCallContext, AgentEvent, ReportedRequest } from '../../src/contracts/index.ts';
 import { createHost, rulePolicy } from '../../src/index.ts';
-import { charsOf, whyTooLong } from '../../src/session/index.ts';
+import { whyTooLong } from '../../src/session/index.ts';
 import { lyingExecutor } from '../../src/testing/index.ts';
 import { all, bot, endOf, hostOf, ofType, only, ownTool, policyOf, results, say, tool } from './kit.ts';
 
@@ -121,7 +121,6 @@ describe('ATK3-14 what is put before a person has a size', () => {
 test('ATK3-14 what is too deep to be written as JSON is over every bound, and what is no JSON is counted where it is refused', () => {
   let deep: unknown = 1;
   for (let level = 0; level < 200_000; level++) deep = [deep];
-  expect(charsOf(deep)).toBe(Number.POSITIVE_INFINITY);
   expect(whyTooLong({ message: 'Which?', requestedSchema: deep })).toContain('it may have 100000');
-  expect(charsOf(1n)).toBe(0);
+  expect(whyTooLong(1n)).toBeUndefined();
 });
