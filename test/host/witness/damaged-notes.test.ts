@@ -161,7 +161,7 @@ describe('ATK-10 a note that cannot be read', () => {
   });
 
   const nested: [string, string, (record: Record<string, Record<string, unknown>>) => void][] = [
-    ['an action that is none', 'answer', ({ answer }) => Object.assign(answer ?? {}, { action: 'accepted' })],
+    ['an action that is no word', 'answer', ({ answer }) => Object.assign(answer ?? {}, { action: true })],
     ['a person without an id', 'answer', ({ answer }) => Object.assign(answer ?? {}, { by: { roles: ['boss'] } })],
     [
       'roles that are no list',
