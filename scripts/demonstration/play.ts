@@ -105,6 +105,8 @@ async function scenes(stage: Stage): Promise<Played> {
   const talk = ben.getByRole('region', { name: 'Conversation' });
   await talk.getByText('The refund is on its way.').waitFor();
   await ben.getByRole('region', { name: 'Time of each turn' }).getByText('refund: anna').waitFor();
+  await ben.getByRole('button', { name: 'Verify the log' }).click();
+  await ben.getByText('✓ as written').waitFor();
   await stage.picture(ben, 'inspector-session');
   return {
     refusal,

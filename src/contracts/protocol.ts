@@ -44,10 +44,22 @@ export interface InitializeResult {
   /** `host`: policy and tools stay with the server; `executor`: the client is the host. */
   serves: 'host' | 'executor';
   /** `operator`: this principal may look at sessions of others. */
-  capabilities: { approvals: boolean; sessions: boolean; operator?: boolean };
+  capabilities: { approvals: boolean; sessions: boolean; operator?: boolean; verify?: boolean };
   limits: ProtocolLimits;
   principal: Principal;
   agents: AgentDescriptor[];
+}
+
+/** Whether the log of a session is as it was written. */
+export interface AuditVerdict {
+  /** Nothing is wrong, and there is a chain. */
+  ok: boolean;
+  /** Events that are evidence, and those of them with a link. */
+  audited: number;
+  linked: number;
+  /** Binds the whole of it: kept elsewhere, it shows later that this log was not replaced. */
+  head?: { seq: number; hash: string };
+  faults: { seq: number; fault: string; message: string }[];
 }
 
 /** Where a client is in a session. */

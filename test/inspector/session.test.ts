@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import type { AuditVerdict } from '../../src/contracts/protocol.ts';
 import { axeFaults } from './axe.ts';
 import { executablePath, noBrowser, shop, withBrowser } from './kit.ts';
 
@@ -92,6 +93,31 @@ describe.skipIf(executablePath === undefined)(`one session in Chromium${noBrowse
     await ben.goto(`${url}#/sessions/clerk/ben/first`);
     await talk.getByText('Two.', { exact: true }).waitFor();
     expect(await talk.getByText('Other.', { exact: true }).count()).toBe(0);
+  });
+
+  test('the log is verified where the server can: as written, or the place that is not', async () => {
+    const verdicts: AuditVerdict[] = [
+      { ok: true, audited: 9, linked: 9, head: { seq: 9, hash: 'abc' }, faults: [] },
+      { ok: false, audited: 9, linked: 9, faults: [{ seq: 4, fault: 'changed', message: 'event 4 is not as it was' }] },
+    ];
+    const asked: object[] = [];
+    const { page: url, say } = await shop(files, {
+      verify: async (place) => {
+        asked.push(place);
+        return verdicts.shift() ?? Promise.reject(new Error('asked too often'));
+      },
+    });
+    await say('ben', 'greeting', 'Hello.');
+    const ben = await open(url, 'ben');
+    await ben.goto(`${url}#/sessions/clerk/ben/greeting`);
+    await button(ben, 'Verify the log').click();
+    await ben.getByText('✓ as written: 9 audited events, 9 linked').waitFor();
+    await button(ben, 'Verify the log').click();
+    await ben.getByText('✕ not as written: event 4 is not as it was').waitFor();
+    expect(asked).toEqual([
+      { userId: 'ben', sessionId: 'greeting' },
+      { userId: 'ben', sessionId: 'greeting' },
+    ]);
   });
 
   test('the timeline has each step, its time and its tokens, and for whom was waited', async () => {

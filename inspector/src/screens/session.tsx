@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Visible } from '../parts/visible.tsx';
 import { remote } from '../state/connection.ts';
 import { linkTo } from '../state/route.ts';
+import type { Verdict } from '../state/sessions.ts';
 import { WatchedSession } from '../state/sessions.ts';
 import { Compose } from './compose.tsx';
 import { Conversation } from './conversation.tsx';
@@ -136,6 +137,7 @@ function Head({
           {isPriced && ` · ${usd.toFixed(4)} USD`}
         </span>
       )}
+      {watched.isOwn && <Audit watched={watched} />}
       {watched.state.value === 'reading' && (
         <span role="status">Reading {watched.events.length.toLocaleString()} events…</span>
       )}
@@ -145,5 +147,50 @@ function Head({
         </p>
       )}
     </header>
+  );
+}
+
+/** Whether anybody has changed the log since it was written. */
+function Audit({ watched }: { watched: WatchedSession }): JSX.Element {
+  const [verdict, setVerdict] = useState<Verdict>();
+  const [fault, setFault] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  const check = async () => {
+    setBusy(true);
+    setVerdict(undefined);
+    setFault(undefined);
+    try {
+      setVerdict(await watched.verify());
+    } catch (error) {
+      setFault(error instanceof Error ? error.message : String(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <button type="button" class="quiet" disabled={isBusy} onClick={() => void check()}>
+        Verify the log
+      </button>
+      <span role="status" title={verdict?.head && `head ${verdict.head.seq}:${verdict.head.hash}`}>
+        {verdict?.ok && verdict.audited === 0 && <span class="chip">no event of it is evidence yet</span>}
+        {verdict?.ok && verdict.audited > 0 && (
+          <span class="chip good">
+            ✓ as written: {verdict.audited.toLocaleString()} audited events, {verdict.linked.toLocaleString()} linked
+          </span>
+        )}
+        {verdict && !verdict.ok && (
+          <span class="chip bad">
+            ✕ not as written: <Visible text={verdict.faults[0]?.message ?? 'nothing of it is linked'} />
+            {verdict.faults.length > 1 && ` and ${verdict.faults.length - 1} more`}
+          </span>
+        )}
+        {fault !== undefined && (
+          <span class="chip bad">
+            <Visible text={fault} />
+          </span>
+        )}
+      </span>
+    </>
   );
 }

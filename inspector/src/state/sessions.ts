@@ -3,6 +3,8 @@ import type { AgentEvent, RemoteHost, RemoteSession, SessionView } from 'coxswai
 import { createView, isCoxswainError } from 'coxswain/client';
 import { Timeline } from './timeline.ts';
 
+export type Verdict = Awaited<ReturnType<RemoteSession['verify']>>;
+
 /** Milliseconds between two looks at what others do. */
 const LOOK_MS = 2000;
 
@@ -96,6 +98,12 @@ export class WatchedSession {
     const copy = await this.#host.open(agent, { sessionId, fork: { after: cursor }, control: false });
     await copy[Symbol.asyncDispose]();
     return copy.id;
+  }
+
+  /** Whether its log is as it was written. */
+  async verify(): Promise<Verdict> {
+    if (!this.#session) throw new Error('The session is not open yet.');
+    return this.#session.verify();
   }
 
   async steer(text: string): Promise<'current_turn' | 'next_turn'> {

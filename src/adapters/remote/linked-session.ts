@@ -5,6 +5,7 @@ import type {
   AgentSession,
   AgentStream,
   AttachResult,
+  AuditVerdict,
   Compaction,
   EventFrame,
   EventsOptions,
@@ -149,6 +150,10 @@ export class LinkedSession implements RemoteSession, ExecutorSession {
 
   async compact(): Promise<Compaction> {
     return this.#change('session/compact', {});
+  }
+
+  async verify(): Promise<AuditVerdict> {
+    return this.#ask('session/verify', {});
   }
 
   async abort(target: AbortTarget = {}): Promise<void> {

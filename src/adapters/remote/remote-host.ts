@@ -3,6 +3,7 @@ import type {
   AgentEvent,
   AgentSession,
   AgentSource,
+  AuditVerdict,
   Compaction,
   GivenAnswer,
   OpenRequest,
@@ -74,6 +75,11 @@ export interface RemoteSession extends AgentSession {
   /** Of an executor that is served; a server of hosted sessions sees to it itself. */
   standing(): Promise<SessionStanding>;
   compact(): Promise<Compaction>;
+  /**
+   * Whether the stored log is as it was written.
+   * @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED` where the server does not check logs
+   */
+  verify(): Promise<AuditVerdict>;
   /** Everything that happens from now on, partial messages included, by any client. */
   watch(): AsyncIterableIterator<AgentEvent>;
   /** Control, also if another client has it now. */

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { verifySession } from '../../adapters/audit/index.ts';
 import { messageOf } from '../../contracts/index.ts';
 import type { McpListener } from '../../host/mcp/index.ts';
 import type { AgentServer, ServeOptions } from '../../host/websocket/index.ts';
@@ -80,6 +81,7 @@ export async function serveCommand(
       principal: { id: flags.user },
       // Without people only this user of this machine can connect, who can read the store as it is.
       operator: people ? ({ id }) => people.operator(id) : () => ({ content: true }),
+      verify: ({ userId, sessionId }) => verifySession(work.store.sessions, { app: flags.app, userId, id: sessionId }),
       ceiling: { ...(flags.mode === undefined ? {} : { permissionMode: flags.mode }) },
       ...(people ? { authenticate: ({ token }) => (token === undefined ? undefined : people.of(token)) } : {}),
       ...(flags.allowOrigin ? { allowedOrigins: flags.allowOrigin } : {}),

@@ -113,6 +113,7 @@ export const rpcParams = {
     after: z.string().max(256).optional(),
     limit: z.number().int().min(1).max(1000).optional(),
   }),
+  'session/verify': z.looseObject(session),
   'session/ack': z.looseObject({ ...session, epoch: z.string().max(256), offset: z.number().int().min(0) }),
   'session/takeControl': z.looseObject(session),
   'operator/sessions': z.looseObject({

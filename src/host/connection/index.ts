@@ -25,6 +25,7 @@ export type {
   Served,
   ServedApprovals,
   ServerOptions,
+  Verify,
 } from './server/index.ts';
 export {
   bearerOf,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Principal } from '../../contracts/index.ts';
-import type { Authenticate, Authorize, OperatorOf, ServerLimits } from '../connection/index.ts';
+import type { Authenticate, Authorize, OperatorOf, ServerLimits, Verify } from '../connection/index.ts';
 
 export interface ServeOptions {
   /**
@@ -38,6 +38,11 @@ export interface ServeOptions {
    * asked for and returned, too, without what policy hides. They can change nothing. Default: nobody may.
    */
   operator?: OperatorOf;
+  /**
+   * Checks the log of a session for its owner, e.g. with `verifySession` of `coxswain/audit`. Reads the whole of it. Default: none is
+   * checked.
+   */
+  verify?: Verify;
   /** Origins of pages that may connect, e.g. `https://app.example`. Default none. */
   allowedOrigins?: readonly string[];
   /** Names that a client may call the server by, without port. Default: loopback names and `host`. */

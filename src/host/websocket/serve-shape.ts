@@ -43,6 +43,7 @@ const common: Shape<ServeOptions> = {
   principal: object,
   authorize: fn,
   operator: fn,
+  verify: fn,
   allowedOrigins: names,
   allowedHosts: names,
   lateCredentials: flag,

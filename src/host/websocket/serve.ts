@@ -27,7 +27,7 @@ export async function serve(
 ): Promise<AgentServer> {
   checkServe(host, options);
   const warn = warnWith(options.warn);
-  return listen(servedHost(host, options.ceiling ?? {}, warn, options.operator), options);
+  return listen(servedHost(host, options.ceiling ?? {}, warn, options), options);
 }
 
 /**

@@ -44,7 +44,7 @@ export class Hub {
   /** What a client is told at first. */
   welcome(principal: Principal, version: string | undefined): InitializeResult {
     const { maxPayload, window, ringFrames, ringBytes, heartbeatMs, keyMs } = this.options.limits;
-    const { kind, approvals, agents, operator } = this.served;
+    const { kind, approvals, agents, operator, verify } = this.served;
     return {
       protocolVersion: PROTOCOL_VERSION,
       server: { name: 'coxswain', ...(version === undefined ? {} : { version }) },
@@ -53,6 +53,7 @@ export class Hub {
         approvals: approvals !== undefined,
         sessions: true,
         ...(operator?.scopeOf(principal) ? { operator: true } : {}),
+        ...(verify ? { verify: true } : {}),
       },
       limits: { maxPayload, window, ringFrames, ringBytes, heartbeatMs, keyMs },
       principal,

@@ -1,4 +1,5 @@
 import type { AgentEvent, RpcMethod } from '../../../contracts/index.ts';
+import { CoxswainError } from '../../../contracts/index.ts';
 import { fittingEvent, fittingPending } from '../protocol/index.ts';
 import { approvalMethods } from './approval-methods.ts';
 import type { Caller, Handlers } from './caller.ts';
@@ -11,7 +12,14 @@ const PAGE = 200;
 const PAGE_BYTES = 512 * 1024;
 
 const readMethods: Handlers<
-  'ping' | 'agents/list' | 'session/detach' | 'session/close' | 'session/pending' | 'session/events' | 'session/ack'
+  | 'ping'
+  | 'agents/list'
+  | 'session/detach'
+  | 'session/close'
+  | 'session/pending'
+  | 'session/events'
+  | 'session/verify'
+  | 'session/ack'
 > = {
   ping: () => ({}),
 
@@ -59,6 +67,13 @@ const readMethods: Handlers<
     return { events, more: false };
   },
 
+  'session/verify': async (connection, { sessionId }) => {
+    const { session, options } = connection.held(sessionId).channel;
+    const { verify } = connection.hub.served;
+    if (verify && !options.ephemeral) return verify({ userId: options.userId, sessionId: session.id });
+    throw new CoxswainError('UNIMPLEMENTED', 'E_UNSUPPORTED', 'this server does not verify the logs of sessions');
+  },
+
   'session/ack': (connection, { sessionId, epoch, offset }) => {
     const hold = connection.holds.get(sessionId);
     // Acknowledgements of what is over may still be on their way.
@@ -81,6 +96,7 @@ export const largeAnswers: ReadonlySet<string> = new Set<RpcMethod>([
   'session/list',
   'session/load',
   'session/pending',
+  'session/verify',
   'approvals/list',
   'approvals/outcome',
   'approvals/decided',

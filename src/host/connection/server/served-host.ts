@@ -11,7 +11,7 @@ import { stricterMode } from '../../terms/index.ts';
 import type { Channel } from '../stream/index.ts';
 import type { ServerOptions } from './ceiling.ts';
 import { answerBy, Ceiling, inputBy } from './ceiling.ts';
-import type { Served, ServedApprovals } from './served.ts';
+import type { Served, ServedApprovals, Verify } from './served.ts';
 import { storeAnswers } from './store-answers.ts';
 
 /** Hosted sessions: policy and tools stay with the server. Sessions belong to their principal. */
@@ -19,7 +19,7 @@ export function servedHost(
   host: AgentHost,
   options: ServerOptions,
   warn: (message: string, error?: unknown) => void,
-  operatorOf?: OperatorOf,
+  { operator: operatorOf, verify }: { operator?: OperatorOf | undefined; verify?: Verify | undefined } = {},
 ): Served {
   const { permissionMode = host.permissionMode ?? 'default' } = options;
   const ceiling = new Ceiling({ ...options, permissionMode });
@@ -32,6 +32,7 @@ export function servedHost(
     agents: host.agents,
     approvals: servedApprovals(host, warn, operator),
     ...(operator ? { operator } : {}),
+    ...(verify ? { verify } : {}),
     ready: () => storeAnswers(() => host.sessions()),
     async open(agent, request, owner) {
       ceiling.mode(request.permissionMode);

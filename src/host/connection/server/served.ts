@@ -1,6 +1,7 @@
 import type {
   AgentDescriptor,
   AgentSession,
+  AuditVerdict,
   ExecutionOptions,
   PermissionMode,
   Principal,
@@ -56,6 +57,9 @@ export interface ServedApprovals {
   ): Promise<Settlement>;
 }
 
+/** Checks the stored log of one session. */
+export type Verify = (place: { userId: string; sessionId: string }) => Promise<AuditVerdict>;
+
 /** Whose session it is: {@link nameOfPrincipal} of theirs. */
 export interface SessionOwner {
   readonly userId: string;
@@ -70,6 +74,8 @@ export interface Served {
   readonly approvals?: ServedApprovals;
   /** Absent: nobody looks at sessions of others. */
   readonly operator?: OperatorView;
+  /** Checks the stored log of a session. Absent: it cannot be checked here. */
+  readonly verify?: Verify;
   /** The store answers. Rejects where it does not. */
   ready(): Promise<void>;
   open(agent: string, request: OpenSessionParams, whose: SessionOwner): Promise<AgentSession>;
