@@ -134,8 +134,8 @@ export interface SessionProvider {
   create(options?: { id?: string; state?: Record<string, unknown>; title?: string }): Promise<SessionHandle>;
   load(sessionId: string): Promise<SessionHandle | undefined>;
   list(options?: { limit?: number; after?: string }): Promise<SessionSummary[]>;
-  /** Those of all users of the app, newest first; `after` is `userId/id` of the last one seen. */
-  listAll?(options?: { limit?: number; after?: string }): Promise<SessionSummary[]>;
+  /** Those of all users of the app, or of `users`, newest first; `after` is `userId/id` of the last one seen. */
+  listAll?(options?: { limit?: number; after?: string; users?: readonly string[] }): Promise<SessionSummary[]>;
   /** @throws CoxswainError `ABORTED / E_SESSION_BUSY` while some process that is alive runs it */
   delete(sessionId: string): Promise<void>;
   /**

@@ -82,12 +82,23 @@ export class EventRedaction {
   readonly #turns = new Map<string, Set<string>>();
   /** Of a turn, until one of its calls changes. */
   readonly #texts = new Map<string, readonly string[]>();
+  #lastSeq = -1;
+  /** Ids of events of a log that does not number them. */
+  readonly #unnumbered = new Set<string>();
 
   constructor(options: RedactionOptions) {
     this.#options = options;
   }
 
+  /** What it has not seen is not to be shown: what is to be hidden of it is not known. */
+  hasSeen(event: AgentEvent): boolean {
+    const { seq = Number.POSITIVE_INFINITY, id } = event;
+    return seq <= this.#lastSeq || this.#unnumbered.has(id);
+  }
+
   see(event: AgentEvent): void {
+    if (event.seq === undefined) this.#unnumbered.add(event.id);
+    else this.#lastSeq = Math.max(this.#lastSeq, event.seq);
     if (event.type === 'tool_request') {
       const { requestId, name: tool, args, turnId = '' } = event as typeof event & { turnId?: string };
       this.#calls.set(requestId, { tool, turnId, args: [args], records: [], hooked: notesOf(event).hooked === true });
@@ -111,7 +122,10 @@ export class EventRedaction {
 
   shown(event: AgentEvent): AgentEvent {
     const { turnId = '' } = event as { turnId?: string };
-    const call = this.#calls.get(callOf(event) ?? '');
+    const callId = callOf(event);
+    const call = this.#calls.get(callId ?? '');
+    // Of a call whose beginning is not in the log, nobody knows what policy has to say.
+    if (callId !== undefined && !call) return eventFacts(event);
     const redaction = call && this.#redactionOf(call);
     let shown: AgentEvent = event;
     if (redaction && (redaction.args.length > 0 || redaction.result)) shown = withoutCall(event, redaction);

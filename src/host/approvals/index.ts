@@ -12,3 +12,4 @@ export type {
 } from './open-sessions.ts';
 export type { Recovery } from './unfinished.ts';
 export { findUnfinished, recoverSessions } from './unfinished.ts';
+export { hasCaller, toldToOwner } from './unread-sessions.ts';

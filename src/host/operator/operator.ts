@@ -29,8 +29,10 @@ const MAX_READINGS = 32;
 
 interface Reading {
   redaction: EventRedaction;
-  /** Of the newest event that it has seen. */
-  cursor: string | undefined;
+  /** The newest event that it has seen, and the cursor before it: by these another log of the same name is told apart. */
+  last?: { id: string; cursor: string; before: string | undefined };
+  /** One reads on at a time. */
+  reading: Promise<unknown>;
 }
 
 /** What operators see of sessions of others. */
@@ -87,11 +89,19 @@ export class OperatorView {
       throw new CoxswainError('UNIMPLEMENTED', 'E_UNSUPPORTED', message);
     }
     const found: SessionSummary[] = [];
+    const users = query.user !== undefined && isInScope(query.user, scope) ? [query.user] : scope.users;
     let { after } = query;
+    // Of one that is not in their scope nobody says whether it is there.
+    if (after !== undefined && !isInScope(after.slice(0, after.indexOf('/')), scope)) throw notFound(after);
     for (let seen = 0; seen < SCAN; ) {
-      const page = await listAll({ limit: PAGE, ...(after === undefined ? {} : { after }) });
+      const page = await listAll({
+        limit: PAGE,
+        ...(users ? { users } : {}),
+        ...(after === undefined ? {} : { after }),
+      });
       for (const session of page) {
         if (found.length >= query.limit) return { sessions: found, ...(after === undefined ? {} : { after }) };
+        if (!isInScope(session.userId, scope)) continue;
         after = `${session.userId}/${session.id}`;
         if (matches(session, query, scope)) found.push(shownSummary(session, scope));
       }
@@ -113,6 +123,8 @@ export class OperatorView {
     const redaction = scope.content ? await this.#redactionOf(session, who, userId, agent) : undefined;
     const events: AgentEvent[] = [];
     for await (const event of session.events({ limit, ...(after === undefined ? {} : { after }) })) {
+      // What was stored since is on the next page: what is to be hidden of it is not known yet.
+      if (redaction && !redaction.hasSeen(event)) break;
       events.push(redaction ? redaction.shown(event) : eventFacts(event));
     }
     return events;
@@ -122,8 +134,9 @@ export class OperatorView {
   async #redactionOf(session: AgentSession, who: Principal, userId: string, agent: string): Promise<EventRedaction> {
     const key = JSON.stringify([nameOfPrincipal(who), who.roles ?? [], agent, userId, session.id]);
     const known = this.#readings.get(key);
-    const reading = (known && (await readOn(session, known))) || (await readOn(session, newReading(who)));
-    if (!reading) throw notFound(session.id);
+    const isRead = known !== undefined && (await oneAtATime(known, () => readOn(session, known)));
+    const reading = isRead ? known : newReading(who);
+    if (!isRead) await readAll(session, reading);
     this.#readings.delete(key);
     this.#readings.set(key, reading);
     for (const oldest of this.#readings.keys()) {
@@ -134,21 +147,43 @@ export class OperatorView {
   }
 }
 
-const newReading = (viewer: Principal): Reading => ({ redaction: new EventRedaction({ viewer }), cursor: undefined });
+const newReading = (viewer: Principal): Reading => ({
+  redaction: new EventRedaction({ viewer }),
+  reading: Promise.resolve(),
+});
 
-/** Undefined: what is known is of another log. */
-async function readOn(session: AgentSession, reading: Reading): Promise<Reading | undefined> {
-  const { cursor } = reading;
+function oneAtATime<T>(reading: Reading, work: () => Promise<T>): Promise<T> {
+  const done = reading.reading.then(work);
+  reading.reading = done.catch(() => {});
+  return done;
+}
+
+async function readAll(session: AgentSession, reading: Reading): Promise<void> {
+  for await (const event of session.events()) note(reading, event);
+}
+
+/** False: what is known is of another log, or of one without cursors. */
+async function readOn(session: AgentSession, reading: Reading): Promise<boolean> {
+  const { last } = reading;
+  if (!last) return false;
+  let isFirst = true;
   try {
-    for await (const event of session.events(cursor === undefined ? {} : { after: cursor })) {
-      reading.redaction.see(event);
-      reading.cursor = event.cursor ?? reading.cursor;
+    for await (const event of session.events(last.before === undefined ? {} : { after: last.before })) {
+      if (!isFirst) note(reading, event);
+      else if (event.id !== last.id) return false;
+      isFirst = false;
     }
-    return reading;
+    return !isFirst;
   } catch (error) {
-    if (cursor !== undefined && isCoxswainError(error) && error.code === 'E_BAD_INPUT') return undefined;
+    if (isCoxswainError(error) && error.code === 'E_BAD_INPUT') return false;
     throw error;
   }
+}
+
+function note(reading: Reading, event: AgentEvent): void {
+  reading.redaction.see(event);
+  const { id, cursor } = event;
+  if (cursor !== undefined) reading.last = { id, cursor, before: reading.last?.cursor };
 }
 
 function isInScope(userId: string, { users }: OperatorScope): boolean {

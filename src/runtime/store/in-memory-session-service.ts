@@ -98,15 +98,16 @@ export class InMemorySessionService implements SessionService {
 
   async list(
     scope: { app: string; userId?: string },
-    options: { limit?: number; after?: string } = {},
+    options: { limit?: number; after?: string; users?: readonly string[] } = {},
   ): Promise<SessionSummary[]> {
     checkScope(scope);
     const { app, userId } = scope;
+    const users = options.users && new Set(options.users);
     storeInput.list(options);
     const limit = wholeNumber('limit', options.limit) ?? Number.POSITIVE_INFINITY;
-    const sessions = this.#within(userId === undefined ? { app } : { app, userId }).sort(
-      (a, b) => b.ordinal - a.ordinal,
-    );
+    const sessions = this.#within(userId === undefined ? { app } : { app, userId })
+      .filter(({ key }) => users?.has(key.userId) ?? true)
+      .sort((a, b) => b.ordinal - a.ordinal);
     let from = 0;
     if (options.after !== undefined) {
       const { after } = options;

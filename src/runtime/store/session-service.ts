@@ -196,7 +196,7 @@ export interface SessionService {
   /** Newest first; `after` is the id of the last one seen. Without `userId`: of all users of the app. */
   list(
     scope: { app: string; userId?: string },
-    options?: { limit?: number; after?: string },
+    options?: { limit?: number; after?: string; users?: readonly string[] },
   ): Promise<SessionSummary[]>;
   /**
    * Removes session, events and open calls, and the sessions of the sub-agents that it has called; shared state stays.

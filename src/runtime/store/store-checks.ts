@@ -9,6 +9,7 @@ import {
   guarded,
   isObject,
   list,
+  names,
   newId,
   number,
   object,
@@ -32,11 +33,12 @@ interface GetOptions {
 interface ListOptions {
   limit?: number;
   after?: string;
+  users?: readonly string[];
 }
 
 const createShape: Shape<CreateOptions> = { state: bag, title: text };
 const getShape: Shape<GetOptions> = { after: anything, limit: anything, recent: anything };
-const listShape: Shape<ListOptions> = { limit: anything, after: text };
+const listShape: Shape<ListOptions> = { limit: anything, after: text, users: names };
 const appendShape: Shape<AppendOptions> = { epoch: number, expectedSeq: number };
 const forkShape: Shape<ForkOptions> = { id: anything, through: anything, settle: fn };
 

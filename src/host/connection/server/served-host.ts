@@ -2,7 +2,7 @@ import { CoxswainError, isCoxswainError } from '../../../contracts/index.ts';
 import { mayBeSubagents, notApprover, whyNotOpen } from '../../../gate/index.ts';
 import { nameOfPrincipal } from '../../../session/index.ts';
 import type { OpenApproval } from '../../approvals/index.ts';
-import { onlyOne } from '../../approvals/index.ts';
+import { hasCaller, onlyOne, toldToOwner } from '../../approvals/index.ts';
 import { assertClientRuns, callerOf, goOn, HostedSession, isSubagents } from '../../hosted/index.ts';
 import type { AgentHost } from '../../index.ts';
 import type { OperatorOf } from '../../operator/index.ts';
@@ -66,13 +66,17 @@ export function servedHost(
     assertRemovable: async (sessionId, who) => {
       const [agent] = host.agents;
       if (!agent || !mayBeSubagents(sessionId)) return;
+      const open = (id: string) => host.open(agent.name, { sessionId: id, userId: nameOfPrincipal(who) });
       try {
-        await using session = await host.open(agent.name, { sessionId, userId: nameOfPrincipal(who) });
+        await using session = await open(sessionId);
         const caller = session instanceof HostedSession ? await callerOf(session) : undefined;
         if (caller && !caller.isOver) throw isSubagents(sessionId);
       } catch (error) {
         // The store has the word on that.
-        if (!isCoxswainError(error) || error.code !== 'E_SESSION_NOT_FOUND') throw error;
+        if (isCoxswainError(error) && error.code === 'E_SESSION_NOT_FOUND') return;
+        // What it says of itself cannot be read: only where nothing can have called it is it known to be its owner's to remove.
+        const isUnread = isCoxswainError(error) && error.status === 'DATA_LOSS';
+        if (!isUnread || (await hasCaller(sessionId, open))) throw error;
       }
     },
   };
@@ -93,11 +97,16 @@ function servedApprovals(
   return {
     async list(who, sessionId) {
       const within = sessionId === undefined ? {} : { sessionId };
-      return oldestFirst(await host.approvals.list({ approver: who, limit: MAX_LISTED, ...within }));
+      const list = () => host.approvals.list({ approver: who, limit: MAX_LISTED, ...within });
+      return oldestFirst((await toldToOwner(list, who, warn)) ?? []);
     },
 
     async own(who, sessionId) {
-      const scope = { userId: who.id, limit: MAX_LISTED, ...(sessionId === undefined ? {} : { sessionId }) };
+      const scope = {
+        userId: nameOfPrincipal(who),
+        limit: MAX_LISTED,
+        ...(sessionId === undefined ? {} : { sessionId }),
+      };
       const open = oldestFirst(await host.approvals.list(scope));
       return open.flatMap((one) => {
         const whyNot = whyNotOpen(one, who);
@@ -112,7 +121,8 @@ function servedApprovals(
       host.approvals.changes({ approver: who, ...(sessionId === undefined ? {} : { sessionId }) }),
 
     async outcome(who, requestId, place) {
-      const found = await host.approvals.outcome(requestId, { by: who, ...place });
+      const find = () => host.approvals.outcome(requestId, { by: who, ...place });
+      const found = await toldToOwner(find, who, warn, place.userId);
       if (!found) throw unknownRequest(requestId);
       return found;
     },
@@ -129,14 +139,15 @@ function servedApprovals(
     async explain(who, requestId, place, args) {
       const everything = operator?.seesContent(who, place.userId) === true;
       const asking = { by: who, ...place, everything, ...(args ? { args } : {}) };
-      const found = await host.approvals.explain(requestId, asking);
+      const found = await toldToOwner(() => host.approvals.explain(requestId, asking), who, warn, place.userId);
       if (!found) throw unknownRequest(requestId);
       return found;
     },
 
     async decide(who, requestId, place, given, hold, assertCurrent) {
       const answer = answerBy(given, who);
-      const found = await host.approvals.find(requestId, place);
+      const find = () => host.approvals.find(requestId, place);
+      const found = (await toldToOwner(find, who, warn, place.userId)) ?? [];
       const theirs = found.filter((one) => whyNotOpen(one, who) === undefined);
       const open = onlyOne(theirs, requestId) ?? found[0];
       // Who may decide is known by the open question alone: the id of its call is none, nor is that of an older one.

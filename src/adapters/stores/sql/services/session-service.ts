@@ -144,7 +144,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
 
   async list(
     scope: { app: string; userId?: string },
-    options: { limit?: number; after?: string } = {},
+    options: { limit?: number; after?: string; users?: readonly string[] } = {},
   ): Promise<SessionSummary[]> {
     const engine = this.#ready();
     checkScope(scope);

@@ -132,7 +132,10 @@ export class Reads {
     return toRecord(row, events);
   }
 
-  *list(scope: { app: string; userId?: string }, options: { limit?: number; after?: string }): Steps<SessionSummary[]> {
+  *list(
+    scope: { app: string; userId?: string },
+    options: { limit?: number; after?: string; users?: readonly string[] },
+  ): Steps<SessionSummary[]> {
     const limit = wholeNumber('limit', options.limit);
     const { time, timeValue } = this.dialect;
     const conditions = ['s.app_name = ?', 's.last_seq >= 0'];
@@ -140,6 +143,12 @@ export class Reads {
     if (scope.userId !== undefined) {
       conditions.push('s.user_id = ?');
       given.push(scope.userId);
+    }
+    const { users } = options;
+    if (users?.length === 0) return [];
+    if (users) {
+      conditions.push(`s.user_id IN (${users.map(() => '?').join(', ')})`);
+      given.push(...users);
     }
     if (options.after !== undefined) {
       const last = yield* this.#cursor(conditions, given, options.after);
