@@ -14,6 +14,9 @@ interface Call {
   hooked: boolean;
 }
 
+/** The tool by which a model reads a result again. */
+const RESULT_READER = 'read_result';
+
 /** Members that every event keeps: where it stands, and of which agent it is. */
 const placed = [
   'id',
@@ -127,12 +130,33 @@ export class EventRedaction {
     // Of a call whose beginning is not in the log, nobody knows what policy has to say.
     if (callId !== undefined && !call) return eventFacts(event);
     const redaction = call && this.#redactionOf(call);
+    const source = this.#sourceOf(event, call);
+    if (source && this.#hidesResultOf(source)) return eventFacts(event);
+    // A piece may begin or end within what is hidden.
+    if (source && event.type === 'tool_response' && this.#allTexts().length > 0) return eventFacts(event);
     let shown: AgentEvent = event;
     if (redaction && (redaction.args.length > 0 || redaction.result)) shown = withoutCall(event, redaction);
-    const texts = this.#textsOf(turnId);
+    const texts = source ? this.#allTexts() : this.#textsOf(turnId);
     if (texts.length === 0) return shown;
     const { id, cursor } = event;
     return { ...withoutTexts(shown, texts), id, ...(cursor === undefined ? {} : { cursor }) };
+  }
+
+  /** Of which calls the event has a copy that the runtime has made: their turn may be an earlier one. */
+  #sourceOf(event: AgentEvent, call: Call | undefined): 'any' | Call | undefined {
+    if (event.type === 'custom' && event.kind === 'compacted') return 'any';
+    if (call?.tool !== RESULT_READER || event.type !== 'tool_response') return undefined;
+    const [args] = call.args;
+    return (isObject(args) && this.#calls.get(String(args.call))) || 'any';
+  }
+
+  #hidesResultOf(source: 'any' | Call): boolean {
+    if (source !== 'any') return this.#redactionOf(source).result;
+    return [...this.#calls.values()].some((call) => this.#redactionOf(call).result);
+  }
+
+  #allTexts(): readonly string[] {
+    return [...new Set([...this.#turns.keys()].flatMap((turnId) => this.#textsOf(turnId)))];
   }
 
   #redactionOf(call: Call): Redaction {

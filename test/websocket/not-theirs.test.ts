@@ -82,6 +82,36 @@ describe('what policy hides is hidden from operators', () => {
   });
 });
 
+test('ATK4-17 what policy hides stays hidden where the runtime has copied it: in a summary, and in a result that is read again', async () => {
+  const used = (inputTokens: number, outputTokens = 10) => ({ usage: { inputTokens, outputTokens } });
+  const long = 'x '.repeat(1000);
+  const model = bot(
+    [
+      { calls: [['pay', { card: '4242-4242' }]], ...used(300) },
+      { text: long, ...used(500, 500) },
+      { text: long, ...used(1500, 500) },
+      { text: 'Summary: anna paid with 4242-4242.', ...used(800) },
+      'two',
+      (request) => {
+        const answered = /call "([^"]+)"/.exec(JSON.stringify(request.contents).replaceAll('\\"', '"'))?.[1];
+        return { calls: [['read_result', { call: answered ?? 'none' }]] };
+      },
+      'three',
+    ],
+    { compaction: { window: 2000, keep: 1 } },
+  );
+  const { host } = hostOf(model, { tools: [notingTool('pay').tool], policy: hides });
+  const server = await serving(host, { operator });
+  const anna = await client(server, 'anna');
+  const session = await anna.open('bot', { sessionId: 'annas', create: true });
+  for (const words of ['pay', 'next', 'and', 'again']) await all(session.stream(words));
+  const own = shown(await all(session.events()));
+  expect(own).toContain('Summary: anna paid with 4242-4242.');
+  const seen = await all(eventsFor(await client(server, 'olga:support')));
+  expect(seen.some((event) => event.type === 'custom' && event.kind === 'compacted')).toBe(true);
+  expect(shown(seen)).not.toContain('4242');
+});
+
 test('ATK4-04 a page of an operator’s list names no session out of their scope, and none is told apart from one that is not there', async () => {
   const store = new InMemorySessionService();
   await store.create({ app: 'shop', userId: 'ben', id: 'bens' });
