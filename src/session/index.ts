@@ -132,6 +132,7 @@ export {
   startCalls,
   stirs,
 } from './link/index.ts';
+export { pieceOf } from './piece.ts';
 export * from './redact.ts';
 export { EventRedaction, eventFacts } from './redact-events.ts';
 export * from './run.ts';

@@ -36,7 +36,7 @@ export function excerpt(text: string, left: number, note: string): string {
 }
 
 /** A piece of a text that begins and ends with whole characters. */
-export function sliceOf(text: string, from: number, to: number): string {
+function sliceOf(text: string, from: number, to: number): string {
   const start = from > 0 && isSecondHalf(text, from) ? from + 1 : from;
   const end = to < text.length && isSecondHalf(text, to) ? to - 1 : to;
   return text.slice(start, Math.max(start, end));

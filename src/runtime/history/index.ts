@@ -1,5 +1,5 @@
 /** What a model is shown of a log, and what of it is left out to save room. */
-export { clearedResult, excerpt, keptOf, READ_RESULT, sliceOf, textOfResult } from './cleared.ts';
+export { clearedResult, excerpt, keptOf, READ_RESULT, textOfResult } from './cleared.ts';
 export type { Unit, Viewer } from './history.ts';
 export { History, mergeAdjacent, sees, summaryContent } from './history.ts';
 export type { Bounds, Clearing, Range } from './plan.ts';

@@ -1,7 +1,8 @@
 import type { AnyAgentTool, FunctionResponsePart } from '../../contracts/index.ts';
 import { CoxswainError, defineAgentTool } from '../../contracts/index.ts';
+import { pieceOf } from '../../session/index.ts';
 import { AgentContext } from '../agent/index.ts';
-import { keptOf, READ_RESULT, sees, sliceOf, textOfResult } from '../history/index.ts';
+import { keptOf, READ_RESULT, sees, textOfResult } from '../history/index.ts';
 import { ToolContext } from '../hooks/index.ts';
 import { viewerOf } from './viewer-of.ts';
 
@@ -33,10 +34,8 @@ export const readResultTool: AnyAgentTool = defineAgentTool({
   annotations: { readOnly: true, idempotent: true },
   async execute({ call, offset, length }, context) {
     const text = await wholeOf(activationOf(context), context, String(call));
-    const from = Math.min(Number(offset ?? 0), text.length);
-    const to = Math.min(from + Math.min(Number(length ?? PIECE), MOST), text.length);
-    const rest = to < text.length ? `; the next piece begins at ${to}` : '';
-    return `${sliceOf(text, from, to)}\n[characters ${from} to ${to} of ${text.length}${rest}]`;
+    const piece = pieceOf(text, Number(offset ?? 0), Math.min(Number(length ?? PIECE), MOST));
+    return `${piece.text}\n${piece.note}`;
   },
 });
 

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AnyTool } from '../../../contracts/index.ts';
 import { CoxswainError, defineTool, messageOf } from '../../../contracts/index.ts';
-import { badInput, checkIs, name as isName } from '../../../session/index.ts';
+import { badInput, checkIs, name as isName, pieceOf, visible } from '../../../session/index.ts';
 import { SkillFolder } from './skill-file.ts';
 import type { SkillHead } from './skill-head.ts';
 import { splitSkill } from './skill-head.ts';
@@ -94,23 +94,32 @@ class Skill implements SkillHead {
     const files = (await this.#folder.files()).filter((path) => path !== 'SKILL.md');
     return files.length === 0
       ? body
-      : `${body}\n\nFiles of this skill:\n${files.map((path) => `- ${path}`).join('\n')}`;
+      : `${body}\n\nFiles of this skill:\n${files.map((path) => `- ${shown(path)}`).join('\n')}`;
   }
 
   async piece(path: string, offset: number): Promise<string> {
     const text = await this.#folder.text(path, MOST_FILE);
     if (text === undefined) throw this.#missing(path);
-    const from = Math.min(offset, text.length);
-    const to = Math.min(from + PIECE, text.length);
-    if (from === 0 && to === text.length) return text;
-    const rest = to < text.length ? `; the next piece begins at ${to}` : '';
-    return `${text.slice(from, to)}\n[characters ${from} to ${to} of ${text.length}${rest}]`;
+    const piece = pieceOf(text, offset, PIECE);
+    return piece.isWhole ? text : `${piece.text}\n${piece.note}`;
   }
 
   /** The same for one that lies elsewhere: where files are is nobody's business. */
   #missing(path: string): CoxswainError {
     return new CoxswainError('NOT_FOUND', 'E_TOOL', `skill ${this.name} has no file ${JSON.stringify(path)}`);
   }
+}
+
+/** A path is one line of the instructions, whatever the file is called: one with other characters stands there as JSON. */
+function shown(path: string): string {
+  const json = JSON.stringify(path);
+  const isPlain = json === `"${path}"` && path.trim() === path && visible(path) === path;
+  return isPlain ? path : visible(json, inUnits);
+}
+
+/** As JSON has them, so that they can be read back. */
+function inUnits(characters: string): string {
+  return characters.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function instructionFor(list: readonly SkillHead[]): string {
