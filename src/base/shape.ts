@@ -32,6 +32,8 @@ export const object = check('an object', isObject);
 /** What is copied as it stands: each member can be read. */
 export const bag = check('an object', (value) => isObject(value) && isPlain(value) && Object.values(value).length >= 0);
 export const list = check('a list', Array.isArray);
+/** For what permits something by what it lacks: a promise, a Set or an instance of a class has no members either. */
+export const literal = check('a plain object', (value) => isObject(value) && isLiteral(value));
 export const names = check('a list of names', (value) => Array.isArray(value) && value.every(text.fits));
 export const texts = check('an object of texts', (value) => isObject(value) && Object.values(value).every(text.fits));
 export const signal = check('an AbortSignal', (value) => isObject(value) && has(value, ['addEventListener']));
@@ -78,6 +80,7 @@ export function checkOptions<T>(value: unknown, where: string, shape: Shape<T>):
 function look(value: unknown, where: string, members: Readonly<Record<string, Check>>, isClosed: boolean): void {
   try {
     if (!isObject(value)) throw bad(where, value, object);
+    if (isClosed && isNoOptions(value)) throw bad(where, value, literal);
     // Of an ordinary object only what is there is looked at: this is done for each session and each stream.
     const isOrdinary = Object.getPrototypeOf(value) === Object.prototype && isPlain(value);
     const looked = isOrdinary ? requiredOf(members) : Object.keys(members);
@@ -114,6 +117,30 @@ export function checkMembers(
 ): void {
   const unknown = Object.keys(value).find((member) => !known.includes(member) && !also.includes(member));
   if (unknown !== undefined) throw unknownMember(where, unknown, known);
+}
+
+/**
+ * For what a function of a caller gave where nothing waits for it: a promise would count as true, or as options without
+ * members.
+ * @param caught is called with what the promise rejects with, so that its rejection does not end the process
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
+ */
+export function checkNoPromise(value: unknown, where: string, caught: (error: unknown) => void): void {
+  if (!guarded(where, () => has(value, ['then']))) return;
+  Promise.resolve(value).then(undefined, caught);
+  throw badInput(`${where} is a promise, and nothing waits for it; give the value itself`);
+}
+
+/** What has its content elsewhere than in members: it would be taken for options that set nothing. */
+function isNoOptions(value: object): boolean {
+  if (isLiteral(value)) return false;
+  return has(value, ['then']) || has(value, [Symbol.iterator]) || value instanceof Date;
+}
+
+/** An object literal or parsed JSON, also one of another realm. */
+function isLiteral(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 const nobodys = Symbol('nobodys');
@@ -222,6 +249,7 @@ export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   try {
     if (value instanceof Promise) return 'a promise (await it)';
+    for (const kind of [Set, Map, Date]) if (value instanceof kind) return `a ${kind.name}`;
     return Array.isArray(value) ? 'a list' : 'an object';
   } catch {
     return 'an object';

@@ -121,6 +121,17 @@ describe("a server's tools", () => {
     expect([one.foreign.runs, two.foreign.runs]).toEqual([['1'], ['2']]);
   });
 
+  test('ATK4-10 an include that gives a promise takes no tool, and its rejection ends nothing', async () => {
+    const later: unknown = async (name: string) => {
+      if (name === 'echo') throw new Error('no list');
+      return true;
+    };
+    const { toolset, warnings } = await overHttp({ include: later as (name: string) => boolean });
+    expect(await toolset.getToolsForAgent('puppet')).toEqual([]);
+    expect(warnings.join()).toContain('its tool echo is left out: bad input: include is a promise');
+    expect(warnings.join()).toContain('include rejected for its tool echo: no list');
+  });
+
   test("abort stops the server's tool", async () => {
     const { foreign, toolset } = await overHttp();
     const { session } = await hosted(toolset, everything);

@@ -1,7 +1,17 @@
 import type { AgentEvent, AgentSession, Principal, SessionSummary } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { Shape } from '../../session/index.ts';
-import { checkOptions, EventRedaction, eventFacts, flag, nameOfPrincipal, names } from '../../session/index.ts';
+import {
+  checkIs,
+  checkNoPromise,
+  checkOptions,
+  EventRedaction,
+  eventFacts,
+  flag,
+  literal,
+  nameOfPrincipal,
+  names,
+} from '../../session/index.ts';
 import type { AgentHost } from '../index.ts';
 import type { OperatorOf, OperatorScope } from './scope.ts';
 
@@ -53,8 +63,10 @@ export class OperatorView {
   /** Undefined: they are no operator; nobody is where `operator` throws, or says what is no scope. */
   scopeOf(who: Principal): OperatorScope | undefined {
     try {
-      const scope = this.#scopeOf(who);
+      const scope: unknown = this.#scopeOf(who);
       if (scope === undefined) return undefined;
+      checkNoPromise(scope, 'operator: the scope', (error) => this.#warn(`operator rejected for ${who.id}`, error));
+      checkIs(scope, 'operator: the scope', literal);
       checkOptions<OperatorScope>(scope, 'operator: the scope', scopeShape);
       return scope;
     } catch (error) {

@@ -35,7 +35,8 @@ export interface ServeOptions {
   /**
    * Who may look at sessions of others, asked at each request; undefined: nobody. `users`: at those of these alone. Without
    * `content` they see which sessions there are and what happened in them, by whom and under which rule; with it what was said,
-   * asked for and returned, too, without what policy hides. They can change nothing. Default: nobody may.
+   * asked for and returned, too, without what policy hides. They can change nothing. Default: nobody may. What it gives is a
+   * plain object: anything else, also a promise, makes nobody an operator and is warned of.
    */
   operator?: OperatorOf;
   /**

@@ -20,7 +20,7 @@ import { McpCalls } from './caller.ts';
 import { readTool } from './resources.ts';
 import type { Server } from './tool.ts';
 import { asTool, definitionDigest, digestShown } from './tool.ts';
-import { callable, faultOfTool } from './usable.ts';
+import { callable, faultOfTool, isIncluded } from './usable.ts';
 
 /**
  * The tools of one server: a toolset for an agent (`toolsets`) and a provider for a host (`toolProviders`). It
@@ -248,7 +248,7 @@ class ServerTools implements McpToolset {
     this.#definitions.clear();
     return listed.flatMap((definition) => {
       const { name } = definition;
-      if (ambiguous.has(name) || (include && !include(name))) return [];
+      if (ambiguous.has(name) || !isIncluded(name, include, (text) => this.#tell(text))) return [];
       const digest = definitionDigest(definition);
       const fault = faultOfTool(definition);
       const known = before.get(name);

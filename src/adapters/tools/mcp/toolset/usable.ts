@@ -2,6 +2,8 @@ import type { Tool } from '@modelcontextprotocol/client';
 import type { JsonSchema } from '../../../../contracts/index.ts';
 import { messageOf } from '../../../../contracts/index.ts';
 import { compileSchema, toJsonSchema } from '../../../../gate/index.ts';
+import { checkNoPromise } from '../../../../session/index.ts';
+import type { McpToolsetOptions } from '../wire/index.ts';
 
 /** Characters of a name, and of all that is said of a tool: a person reads it before saying yes, and a model each time. */
 const MAX_NAME = 128;
@@ -20,6 +22,19 @@ export function faultOfTool({ name, execution, ...said }: Tool): string | undefi
   if (length > MAX_SAID) return `what is said of it takes ${length} characters; ${MAX_SAID} are taken`;
   if (execution?.taskSupport === 'required') return 'it can only be called as a task, which is not spoken here';
   return undefined;
+}
+
+/** Whether `include` takes a tool. A promise would count as true, so it takes none: the list of tools does not wait for it. */
+export function isIncluded(name: string, include: McpToolsetOptions['include'], warn: (text: string) => void): boolean {
+  if (!include) return true;
+  const taken: unknown = include(name);
+  try {
+    checkNoPromise(taken, 'include', (error) => warn(`include rejected for its tool ${name}: ${messageOf(error)}`));
+    return Boolean(taken);
+  } catch (error) {
+    warn(`its tool ${name} is left out: ${messageOf(error)}`);
+    return false;
+  }
 }
 
 /**
