@@ -40,7 +40,7 @@ const facts: Readonly<Record<string, readonly string[]>> = {
   tool_response: ['requestId', 'name', 'isError', 'errorType'],
   usage: ['model', 'inputTokens', 'outputTokens', 'cachedInputTokens', 'cacheWriteTokens', 'thoughtTokens', 'cost'],
   elicitation_request: ['requestId', 'callId', 'kind'],
-  elicitation_response: ['requestId', 'action', 'by'],
+  elicitation_response: ['requestId', 'action', 'by', 'byName'],
   stream_end: ['reason'],
   error: ['code', 'status', 'fatal'],
   custom: ['kind'],

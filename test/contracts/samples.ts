@@ -98,6 +98,7 @@ export const eventSamples: Record<string, Record<string, unknown>> = {
     action: 'accept',
     content: { a: 1 },
     by: 'ann',
+    byName: 'ann~1bob',
   },
   usage: { ...durable, type: 'usage', model: 'm', inputTokens: 1, outputTokens: 2, cost: { usd: 0.1 } },
   error: {

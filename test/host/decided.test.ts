@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AgentEvent, SessionSummary } from '../../src/contracts/index.ts';
 import { DecidedQuestions } from '../../src/host/approvals/decided-questions.ts';
+import { KnownAnswers } from '../../src/host/approvals/known-answers.ts';
 import type { HostedSession } from '../../src/host/hosted/index.ts';
 
 const base = { timestamp: '2026-01-01T00:00:00.000Z', sessionId: 's', streamId: '' };
@@ -32,7 +33,7 @@ function one(log: object[]) {
     ...{ id: 's', app: 'shop', userId: 'anna', agent: 'bot', createdAt: '', updatedAt: '', pending: 0 },
     length: state.log.length,
   });
-  const session = {
+  const reads = {
     async *events({ after }: { after?: string } = {}) {
       const at = state.log.findIndex((event) => (event as { cursor: string }).cursor === after);
       if (after !== undefined && at < 0) {
@@ -44,9 +45,10 @@ function one(log: object[]) {
         yield event as AgentEvent;
       }
     },
-  } as unknown as HostedSession;
+  };
+  const session = { ...reads, history: () => reads.events() } as unknown as HostedSession;
   const warnings: string[] = [];
-  const decided = new DecidedQuestions({
+  const host = {
     allSessions: async () => {
       state.looks++;
       return [summary()];
@@ -55,10 +57,11 @@ function one(log: object[]) {
       if (state.isBroken) throw new Error('the disk is broken');
       return { session, [Symbol.asyncDispose]: async () => {} };
     },
-    warn: (message) => void warnings.push(message),
-  });
+    warn: (message: string) => void warnings.push(message),
+  };
+  const decided = new DecidedQuestions(host);
   const list = async () => (await decided.list({ by: { id: 'anna' } })).map(({ requestId }) => requestId);
-  return { state, list, warnings };
+  return { state, list, warnings, decided, host };
 }
 
 test('a log is read once, and then what was added to it; people who ask at once read it once', async () => {
@@ -83,4 +86,17 @@ test('a log that was replaced is read anew, and nothing of the old one is listed
   expect(warnings).toHaveLength(1);
   state.isBroken = false;
   expect(await list()).toEqual(['c8#policy', 'c7#policy']);
+});
+
+test('ATK4-09 an answer whose event has the id alone, as older executors give it, makes nobody one who has answered', async () => {
+  for (const [event, isKnown] of [
+    [answered(1), false],
+    [{ ...answered(1), byName: 'bert' }, true],
+    [{ ...answered(1), byName: 'bert~1ben' }, false],
+  ] as const) {
+    const { decided, host } = one([asked(1), event]);
+    expect((await decided.list({ by: { id: 'bert' } })).length > 0).toBe(isKnown);
+    const place = { agent: 'bot', userId: 'anna', sessionId: 's' };
+    expect(await new KnownAnswers(host, 0).has(place, 'c1#policy', 'bert')).toBe(isKnown);
+  }
 });

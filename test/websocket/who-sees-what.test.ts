@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { Principal } from '../../src/contracts/index.ts';
 import type { OperatorScope } from '../../src/host/operator/index.ts';
-import { bot, hostOf } from '../host/kit.ts';
+import type { AnyTool } from '../../src/index.ts';
+import { bot, hostOf, notingTool, policyOf } from '../host/kit.ts';
 import { all, client, serving } from './kit.ts';
 
 const given = (value: unknown) => value as OperatorScope | undefined;
@@ -18,7 +20,6 @@ describe('what `operator` gives', () => {
     for (const [value, why] of [
       [Promise.resolve(undefined), 'is a promise'],
       [Promise.resolve({ users: ['ben'] }), 'is a promise'],
-      [{ then: () => undefined }, 'is a promise'],
       [new Set(['ben']), 'is a Set; give a plain object'],
       [new Map([['users', ['ben']]]), 'is a Map; give a plain object'],
       [new Date(0), 'is a Date; give a plain object'],
@@ -56,6 +57,65 @@ describe('what `operator` gives', () => {
     for (const operator of [() => scope, () => ({ users: ['ben'] })]) {
       const sam = await client(await serving(host, { operator }), 'sam');
       expect(await sam.operator?.sessions()).toEqual({ sessions: [] });
+    }
+  });
+});
+
+/** `gateway>ben:boss`: the gateway, which acts for ben, with the role boss. */
+function byPerson({ token = '' }: { token?: string }): Principal {
+  const [name = '', roles] = token.split(':');
+  const [id = '', onBehalfOf] = name.split('>');
+  return { id, ...(onBehalfOf ? { onBehalfOf } : {}), ...(roles ? { roles: roles.split(',') } : {}) };
+}
+
+describe('who has answered a question', () => {
+  const place = { agent: 'bot', userId: 'carl', sessionId: 'c1' };
+
+  async function answered(by: string) {
+    const { host } = hostOf(bot([{ calls: [['pay', { card: '4242' }]] }, 'ok']), {
+      tools: [notingTool('pay').tool as AnyTool],
+      policy: policyOf({ pay: { outcome: 'ask', approvers: { roles: ['boss'] } } }),
+      approvalPollMs: 0,
+    });
+    const server = await serving(host, { authenticate: byPerson });
+    const carl = await client(server, 'carl');
+    const session = await carl.open('bot', { sessionId: 'c1', create: true });
+    await all(session.stream('go'));
+    const [open] = await session.pending();
+    const requestId = open?.requestId ?? '';
+    await (await client(server, by)).approvals.decide(requestId, 'approve', place);
+    await host.idle();
+    /** What somebody without a role sees: of the question, and among those that were decided. */
+    const seen = async (token: string) => {
+      const { approvals } = await client(server, token);
+      const one = await approvals.outcome(requestId, place).then(
+        () => true,
+        (error) => error.code,
+      );
+      return [one, (await approvals.decided()).length];
+    };
+    return { session, seen };
+  }
+
+  test('ATK4-09 one who acts for somebody is another one than for themselves, or for a third person', async () => {
+    const { session, seen } = await answered('gateway>ben:boss');
+    expect(await seen('gateway')).toEqual(['E_UNKNOWN_REQUEST', 0]);
+    expect(await seen('gateway>eve')).toEqual(['E_UNKNOWN_REQUEST', 0]);
+    expect(await seen('ben')).toEqual(['E_UNKNOWN_REQUEST', 0]);
+    expect(await seen('gateway>ben')).toEqual([true, 1]);
+    const log = await all(session.events());
+    expect(log.find(({ type }) => type === 'elicitation_response')).toMatchObject({
+      by: 'gateway',
+      byName: 'gateway~1ben',
+    });
+  });
+
+  test('ATK4-09 one who acts for themselves is known, whatever is in their id', async () => {
+    for (const id of ['gw', 'g~1w', 'g~w']) {
+      const { seen } = await answered(`${id}:boss`);
+      expect(await seen(id)).toEqual([true, 1]);
+      expect(await seen(`${id}>ben`)).toEqual(['E_UNKNOWN_REQUEST', 0]);
+      expect(await seen('g>w')).toEqual(['E_UNKNOWN_REQUEST', 0]);
     }
   });
 });

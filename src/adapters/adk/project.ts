@@ -10,6 +10,7 @@ import type {
 import { fromResponse } from '../../gate/index.ts';
 import type { Ask, BeganRecord, CompletedRecord, StoredEvent } from '../../runtime/index.ts';
 import { callNotes, isTruncated, isWithin, threadOf } from '../../runtime/index.ts';
+import { nameOfPrincipal } from '../../session/index.ts';
 import { cursorOf } from '../../session/resume/index.ts';
 
 type Body = Record<string, unknown> & { type: string };
@@ -95,8 +96,10 @@ function answers({ actions }: StoredEvent, bodies: Body[]): void {
     // One of several votes is no answer yet.
     if (answer.quorum) bodies.push({ type: 'custom', kind: 'ext:approval_vote', data: { requestId, by: answer.by } });
     else {
-      const { action, by, reason, content } = answer;
-      bodies.push({ type: 'elicitation_response', requestId, action, ...defined({ by, reason, content }) });
+      const { action, by, onBehalfOf, reason, content } = answer;
+      // The id alone would name the same principal acting for others, too.
+      const byName = by === undefined ? undefined : nameOfPrincipal({ id: by, ...defined({ onBehalfOf }) });
+      bodies.push({ type: 'elicitation_response', requestId, action, ...defined({ by, byName, reason, content }) });
     }
   }
 }

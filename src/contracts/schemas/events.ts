@@ -119,7 +119,10 @@ export const elicitationResponseEvent = z.looseObject({
   action: elicitationAction,
   /** Never a secret. */
   content: record.optional(),
+  /** Id of the principal who answered. */
   by: z.string().optional(),
+  /** Names that principal among all: the id, and after `~1` the id of the person whom they act for; a `~` of an id is `~0`. */
+  byName: z.string().optional(),
   reason: z.string().optional(),
 });
 

@@ -19,11 +19,13 @@ const MAX_KEPT = 5000;
 const SHOWN = 50;
 
 interface Entry extends Omit<DecidedQuestion, keyof SessionPlace> {
-  /** All who have answered it. */
+  /** Ids of all who have answered it. */
   people: Set<string>;
+  /** Names of the principals: the same id may act for others. */
+  answerers: Set<string>;
 }
 
-type Found = DecidedQuestion & Pick<Entry, 'people'>;
+type Found = DecidedQuestion & Pick<Entry, 'people' | 'answerers'>;
 
 interface Read {
   /** Where the log stood: at another place, there is more to read. */
@@ -56,7 +58,7 @@ export class DecidedQuestions {
     const { limit = SHOWN, after } = filter;
     const found = all.filter((one) => isShown(one, filter)).sort((a, b) => order(b, a));
     const from = after === undefined ? 0 : found.findIndex((one) => placeOf(one) < after);
-    return from < 0 ? [] : found.slice(from, from + limit).map(({ people: _, ...one }) => one);
+    return from < 0 ? [] : found.slice(from, from + limit).map(({ people: _, answerers: __, ...one }) => one);
   }
 
   /** Those who ask while one look is under way share the next one. */
@@ -137,14 +139,17 @@ async function readOn(session: HostedSession, read: Read): Promise<Read | undefi
 function note({ tools, entries }: Read, event: AgentEvent): void {
   if (event.type === 'tool_request') tools.set(event.requestId, event.name);
   else if (event.type === 'elicitation_response') {
-    const { requestId, action, by, timestamp: at } = event as typeof event & { by?: string };
+    const { requestId, action, by, byName, timestamp: at } = event as typeof event & { by?: string; byName?: string };
     const before = entries.get(requestId);
     const people = before?.people ?? new Set();
+    const answerers = before?.answerers ?? new Set();
     if (by !== undefined) people.add(by);
+    // Older executors give the id alone, which is also that of the same principal where they act for others.
+    if (byName !== undefined) answerers.add(byName);
     const tool = tools.get(callIdOf(requestId));
     entries.set(requestId, {
       ...before,
-      ...{ requestId, action, at, people },
+      ...{ requestId, action, at, people, answerers },
       ...(tool === undefined ? {} : { tool }),
       ...(by === undefined ? {} : { by }),
     });
@@ -161,7 +166,7 @@ function note({ tools, entries }: Read, event: AgentEvent): void {
 function isShown(one: Found, filter: DecidedFilter): boolean {
   const { by, userId, action, tool, search, everybodys = false } = filter;
   const who = nameOfPrincipal(by);
-  if (one.userId !== who && !one.people.has(who) && !(everybodys === true || includes(everybodys, one.userId)))
+  if (one.userId !== who && !one.answerers.has(who) && !(everybodys === true || includes(everybodys, one.userId)))
     return false;
   if (userId !== undefined && one.userId !== userId) return false;
   if (action !== undefined && one.action !== action) return false;

@@ -111,8 +111,9 @@ export class KnownAnswers {
 
 function note(answered: Answered, event: AgentEvent): void {
   if (event.type === 'elicitation_response') {
-    const { requestId, by } = event as typeof event & { by?: string };
-    if (by !== undefined) answered.names.add(answerName(requestId, by));
+    // An id alone, as older executors give it, names nobody: the same principal may act for others.
+    const { requestId, byName } = event as typeof event & { byName?: string };
+    if (byName !== undefined) answered.names.add(answerName(requestId, byName));
   }
   if (event.cursor === undefined) return;
   answered.last = { id: event.id, cursor: event.cursor, before: answered.last?.cursor };
