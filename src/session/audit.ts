@@ -160,11 +160,16 @@ function redacted(entry: AuditEntry, obliged: readonly string[], options: Redact
     ...entry,
     args: args.value,
     ...(run ? { argsRun: run.value } : {}),
-    answers: withoutTexts(entry.answers, texts),
-    decisions: withoutTexts(reasons, texts),
+    answers: entry.answers.map((one) => withoutReason(one, texts)),
+    decisions: reasons.map((one) => withoutReason(one, texts)),
     ...(entry.result && result ? { result } : {}),
     redacted: [...hidden],
   };
+}
+
+/** Who decided what, and when, is no text of theirs: an argument of the same words hides none of it. */
+function withoutReason<T extends { reason?: string }>(one: T, texts: readonly string[]): T {
+  return one.reason === undefined ? one : { ...one, reason: withoutTexts(one.reason, texts) };
 }
 
 function defined<T extends Record<string, unknown>>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {

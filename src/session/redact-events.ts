@@ -70,6 +70,26 @@ export function eventFacts(event: AgentEvent): AgentEvent {
   return { ...shown, _meta: { redacted: true } } as unknown as AgentEvent;
 }
 
+/**
+ * What an event says beside content stays as it is: an argument of the same words would take its type, its place or who
+ * decided from it.
+ */
+function withFacts(shown: AgentEvent, event: AgentEvent): AgentEvent {
+  const [cut, given] = [shown, event] as unknown as Record<string, unknown>[];
+  if (cut === given || !cut || !given) return shown;
+  const kept: Record<string, unknown> = { ...cut, ...picked(given, [...placed, ...(facts[event.type] ?? [])]) };
+  for (const name of ['content', 'display']) {
+    const [parts, of] = [cut[name], given[name]];
+    if (Array.isArray(parts) && Array.isArray(of) && parts.length === of.length)
+      kept[name] = parts.map((part, at) => (isObject(part) ? { ...part, ...picked(Object(of[at]), ['type']) } : part));
+  }
+  if (event.type === 'custom')
+    kept.data = { ...Object(cut.data), ...picked(Object(event.data), dataFacts[event.kind] ?? []) };
+  if (isObject(cut._meta) && isObject(given._meta))
+    kept._meta = { ...cut._meta, ...picked(given._meta, ['messageId', 'replaces', 'part']) };
+  return kept as unknown as AgentEvent;
+}
+
 function picked(value: object, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name)));
 }
@@ -86,6 +106,8 @@ export class EventRedaction {
   /** Of a turn, until one of its calls changes. */
   readonly #texts = new Map<string, readonly string[]>();
   #lastSeq = -1;
+  /** Characters of the arguments that it holds, as JSON. */
+  size = 0;
   /** Ids of events of a log that does not number them. */
   readonly #unnumbered = new Set<string>();
 
@@ -104,6 +126,7 @@ export class EventRedaction {
     else this.#lastSeq = Math.max(this.#lastSeq, event.seq);
     if (event.type === 'tool_request') {
       const { requestId, name: tool, args, turnId = '' } = event as typeof event & { turnId?: string };
+      this.#held(args);
       this.#calls.set(requestId, { tool, turnId, args: [args], records: [], hooked: notesOf(event).hooked === true });
       const calls = this.#turns.get(turnId) ?? new Set();
       this.#turns.set(turnId, calls.add(requestId));
@@ -119,8 +142,16 @@ export class EventRedaction {
     } else if (event.type === 'custom' && event.kind === 'policy_decision') {
       const record = event.data as PolicyDecisionRecord;
       call.records.push(record);
-      for (const args of [record.args, record.asked?.args]) if (args) call.args.push(args);
+      for (const args of [record.args, record.asked?.args]) {
+        if (!args) continue;
+        this.#held(args);
+        call.args.push(args);
+      }
     }
+  }
+
+  #held(args: unknown): void {
+    this.size += JSON.stringify(args)?.length ?? 0;
   }
 
   shown(event: AgentEvent): AgentEvent {
@@ -138,8 +169,7 @@ export class EventRedaction {
     if (redaction && (redaction.args.length > 0 || redaction.result)) shown = withoutCall(event, redaction);
     const texts = source ? this.#allTexts() : this.#textsOf(turnId);
     if (texts.length === 0) return shown;
-    const { id, cursor } = event;
-    return { ...withoutTexts(shown, texts), id, ...(cursor === undefined ? {} : { cursor }) };
+    return withFacts(withoutTexts(shown, texts), event);
   }
 
   /** Of which calls the event has a copy that the runtime has made: their turn may be an earlier one. */

@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { RemoteHost } from '../../src/adapters/remote/index.ts';
 import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import type { AgentEvent, Principal } from '../../src/contracts/index.ts';
+import { agentEvent } from '../../src/contracts/schemas/index.ts';
 import { InMemorySessionService } from '../../src/index.ts';
 import type { Script } from '../../src/testing/index.ts';
 import { bot, door, hostOf, notingTool, policyOf, refusal, say } from '../host/kit.ts';
@@ -80,6 +81,53 @@ describe('what policy hides is hidden from operators', () => {
     expect(after).toContain('"amount":30');
     expect(after).not.toContain('4242');
   });
+});
+
+test('ATK4-19 arguments of the words of an event take nothing from it but content: its type, its place, and who decided stay', async () => {
+  const words = {
+    a: 'message',
+    b: 'tool_request',
+    c: 'policy_decision',
+    d: 'approved',
+    e: 'anna',
+    f: 'text',
+    g: 'custom',
+    h: 'bot',
+  };
+  const policy = policyOf({ pay: { outcome: 'ask', redact: [''] } });
+  const model = bot([{ text: 'I pay.', calls: [['pay', words]] }, { deltas: ['paid by anna'] }]);
+  const { host } = hostOf(model, { tools: [notingTool('pay').tool], policy });
+  const server = await serving(host, { operator });
+  const session = await (await client(server, 'anna')).open('bot', { sessionId: 'annas', create: true });
+  await all(session.stream('go'));
+  const [question] = await session.pending();
+  await all(session.stream({ kind: 'tool_approval', requestId: question?.requestId ?? '' }));
+  const own = await all(session.events());
+  const seen = await all(eventsFor(await client(server, 'olga:support')));
+  const placeOf = ({ id, type, seq, cursor, turnId, agentId }: AgentEvent) => [id, type, seq, cursor, turnId, agentId];
+  expect(seen.map(placeOf)).toEqual(own.map(placeOf));
+  expect(seen.map((event) => agentEvent.safeParse(event).success)).toEqual(seen.map(() => true));
+  expect(shown(seen)).not.toContain('paid by anna');
+  const [entry] = await host.audit('annas', { userId: 'anna' });
+  expect(entry).toMatchObject({
+    args: {},
+    answers: [{ requestId: question?.requestId, by: 'anna', at: expect.stringMatching(/^\d{4}-/) }],
+    decisions: [{ outcome: 'approved', by: 'user:anna' }],
+  });
+});
+
+test('ATK4-20 what waits for others is listed, however many of one’s own questions stand before it', async () => {
+  const many = Array.from({ length: 1000 }, (_, at) => ['look', { at }] as const);
+  const { host } = hostOf(bot([{ calls: many }, { calls: [['pay', {}]] }]), {
+    tools: [notingTool('pay').tool, notingTool('look').tool],
+    policy: policyOf({ look: 'ask', pay: { outcome: 'ask', approvers: { roles: ['boss'] } } }),
+  });
+  const anna = await client(await serving(host), 'anna');
+  for (const sessionId of ['first', 'second']) {
+    await all((await anna.open('bot', { sessionId, create: true })).stream('go'));
+  }
+  const open = await anna.approvals.list({ own: true });
+  expect(open.map(({ request }) => request.name)).toEqual(['pay']);
 });
 
 test('ATK4-17 what policy hides stays hidden where the runtime has copied it: in a summary, and in a result that is read again', async () => {

@@ -36,6 +36,10 @@ const SCAN = 1000;
 const PAGE = 200;
 /** Logs of which is known what to hide: of watchers that come back for more. */
 const MAX_READINGS = 32;
+/** Characters of arguments that they may hold together. */
+const MAX_HELD = 32 * 1024 * 1024;
+/** Milliseconds after which one that nobody has asked for is forgotten: what a user deletes is not kept here. */
+const FORGOTTEN_MS = 60_000;
 
 interface Reading {
   redaction: EventRedaction;
@@ -43,6 +47,7 @@ interface Reading {
   last?: { id: string; cursor: string; before: string | undefined };
   /** One reads on at a time. */
   reading: Promise<unknown>;
+  forgets?: ReturnType<typeof setTimeout>;
 }
 
 /** What operators see of sessions of others. */
@@ -149,13 +154,25 @@ export class OperatorView {
     const isRead = known !== undefined && (await oneAtATime(known, () => readOn(session, known)));
     const reading = isRead ? known : newReading(who);
     if (!isRead) await readAll(session, reading);
-    this.#readings.delete(key);
-    this.#readings.set(key, reading);
-    for (const oldest of this.#readings.keys()) {
-      if (this.#readings.size <= MAX_READINGS) break;
-      this.#readings.delete(oldest);
-    }
+    this.#keep(key, reading);
     return reading.redaction;
+  }
+
+  #keep(key: string, reading: Reading): void {
+    this.#forget(key);
+    this.#readings.set(key, reading);
+    reading.forgets = setTimeout(() => this.#forget(key), FORGOTTEN_MS).unref();
+    let held = [...this.#readings.values()].reduce((sum, one) => sum + one.redaction.size, 0);
+    for (const [oldest, one] of this.#readings) {
+      if (this.#readings.size <= MAX_READINGS && held <= MAX_HELD) break;
+      held -= one.redaction.size;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(key: string): void {
+    clearTimeout(this.#readings.get(key)?.forgets);
+    this.#readings.delete(key);
   }
 }
 

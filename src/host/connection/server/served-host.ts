@@ -85,7 +85,7 @@ export function servedHost(
 /** Questions of one list, from the sessions that have waited longest: those behind them come up once these are decided. */
 const MAX_LISTED = 1000;
 
-function oldestFirst(open: OpenApproval[]): OpenApproval[] {
+function oldestFirst<T extends OpenApproval>(open: T[]): T[] {
   return open.sort((a, b) => a.request.requestedAt.localeCompare(b.request.requestedAt));
 }
 
@@ -102,16 +102,22 @@ function servedApprovals(
     },
 
     async own(who, sessionId) {
-      const scope = {
-        userId: nameOfPrincipal(who),
-        limit: MAX_LISTED,
-        ...(sessionId === undefined ? {} : { sessionId }),
-      };
-      const open = oldestFirst(await host.approvals.list(scope));
-      return open.flatMap((one) => {
-        const whyNot = whyNotOpen(one, who);
-        return whyNot === undefined ? [] : [{ ...one, whyNot }];
-      });
+      const within = { userId: nameOfPrincipal(who), ...(sessionId === undefined ? {} : { sessionId }) };
+      const found: (OpenApproval & { whyNot: string })[] = [];
+      // Those that they may answer themselves stand between: they are many, where one answer of a model has many calls.
+      for (let after: string | undefined; ; ) {
+        const page = await host.approvals.list({
+          ...within,
+          limit: MAX_LISTED,
+          ...(after === undefined ? {} : { after }),
+        });
+        for (const one of page) {
+          const whyNot = whyNotOpen(one, who);
+          if (whyNot !== undefined && found.length < MAX_LISTED) found.push({ ...one, whyNot });
+        }
+        after = page.at(-1)?.cursor;
+        if (page.length < MAX_LISTED || found.length >= MAX_LISTED || after === undefined) return oldestFirst(found);
+      }
     },
 
     watch: (who, sessionId) =>
