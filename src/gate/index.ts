@@ -104,7 +104,14 @@ export {
   yesesNeeded,
   yesesToEdited,
 } from './questions/index.ts';
-export type { CapLimit, CapOptions, ResultArtifacts, ResultBounds, ToolResponseFields } from './result/index.ts';
+export type {
+  CapLimit,
+  CapOptions,
+  ResultArtifacts,
+  ResultBounds,
+  ToolResponseFields,
+  Truncated,
+} from './result/index.ts';
 export {
   boundedResult,
   boundsIn,
@@ -113,9 +120,12 @@ export {
   cleanUpdate,
   errorResult,
   fromResponse,
+  keptWithin,
   MAX_RESULT_BYTES,
   normaliseReturn,
   toResponse,
+  truncatedOf,
+  withTruncatedOf,
 } from './result/index.ts';
 export type {
   CallEnd,

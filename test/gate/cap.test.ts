@@ -31,7 +31,7 @@ describe('F17 results above the cap', () => {
       { type: 'text', text: expect.stringMatching(/^x{200,} end$/) },
     ]);
     expect(bytes(result.content)).toBeLessThanOrEqual(1000);
-    expect(result._meta?.truncated).toEqual({ bytes: expect.any(Number), artifacts: [] });
+    expect(result._meta?.truncated).toEqual({ bytes: expect.any(Number), artifacts: [], text: null });
     expect(normaliseReturn(long, { maxBytes: 1000 })).toEqual(result);
   });
 
@@ -62,6 +62,25 @@ describe('F17 results above the cap', () => {
     expect(result.structuredContent).toBeUndefined();
     expect(textOfParts(result.content)).toMatch(/^\{"rows":\[\{"n":0\}.*kept as artifact "result-c7\.json"/s);
     expect(result._meta?.truncated).toMatchObject({ artifacts: ['result-c7.json'] });
+  });
+
+  test('ATK4-05 a result that was cut before keeps its names, and nothing is kept over what they name', async () => {
+    const { kept, spill } = shelf();
+    const whole = 'x'.repeat(5000);
+    const once = await capResult(normaliseReturn(whole), { maxBytes: 2000, spill, callId: 'c' });
+    const twice = await capResult(once, { maxBytes: 1000, spill, callId: 'c' });
+    expect(once._meta?.truncated).toMatchObject({ artifacts: ['result-c.txt'], text: 'result-c.txt' });
+    expect(twice._meta?.truncated).toMatchObject({
+      artifacts: ['result-c.txt', 'result-c.1.txt'],
+      text: 'result-c.1.txt',
+    });
+    expect(kept.get('result-c.txt')).toBe(whole);
+  });
+
+  test('ATK4-05 a text that says it stands for something is cut like any other', async () => {
+    const text = { type: 'text', text: 'x'.repeat(5000), _meta: { standIn: true } };
+    const { content } = await capResult(normaliseReturn({ content: [text] }), { maxBytes: 1000 });
+    expect(bytes(content)).toBeLessThanOrEqual(1000);
   });
 
   test('media that do not fit are kept whole', async () => {

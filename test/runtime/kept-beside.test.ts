@@ -233,6 +233,14 @@ describe('a result that is handed in', () => {
     for (const name of ['f', 'g']) await lentArtifacts(engine(services), 'c1').save(name, content());
     expect([await deltaOf('c1', 'f'), await deltaOf('c1', 'h'), await deltaOf('c2', 'f')]).toEqual([{ f: 1 }, {}, {}]);
     expect((await boundedAnswer(engine(services), 'c1', words('a'))).artifactDelta).toEqual({});
+    // ATK4-05 No name is stored that this session has not kept.
+    const saidOf = async (callId: string, name: string) =>
+      (await boundedAnswer(engine(services), callId, cut(name))).result._meta?.truncated;
+    expect([await saidOf('c1', 'f'), await saidOf('c1', 'user:h'), await saidOf('c2', 'f')]).toEqual([
+      { bytes: 9, artifacts: ['f'] },
+      { bytes: 9, artifacts: [] },
+      { bytes: 9, artifacts: [] },
+    ]);
     for (let index = 0; index < 1000; index++) await lentArtifacts(engine(services), `n${index}`).save('f', content());
     expect([await deltaOf('c1', 'g'), await deltaOf('n0', 'f')]).toEqual([{}, { f: 2 }]);
     const none = new SessionServices({}, key);

@@ -1,6 +1,8 @@
 import { untilLate } from '../../base/index.ts';
 import type { ContentPart, ToolResult } from '../../contracts/index.ts';
 import { headOf, jsonBytes, partText, tailOf, textPart } from '../values/index.ts';
+import type { Truncated } from './truncated.ts';
+import { truncatedOf } from './truncated.ts';
 
 /** Bytes of JSON that a model is given of one result. */
 export const MAX_RESULT_BYTES = 1024 * 1024;
@@ -28,8 +30,8 @@ export interface CapOptions extends CapLimit {
  * Bounds a result. Of a text above the limit the beginning and the end are left, each cut at a character; between the two it says how large
  * the whole was and under which name it is kept, or that the rest was dropped; `structuredContent` is left out then. Media and
  * references that take more than half of the limit together are replaced by such a line, as is a display above it.
- * `_meta.truncated` has the same facts for programs: `{bytes, artifacts}`. Gives a promise only where something is
- * kept; a `spill` that fails, or has not kept it within 30 s or before the signal fires, counts as none: the call has run,
+ * `_meta.truncated` has the same facts for programs: a {@link Truncated}. One that the result has already is believed, so
+ * that results from outside come without ({@link withoutTruncated}). Gives a promise only where something is kept; a `spill` that fails, or has not kept it within 30 s or before the signal fires, counts as none: the call has run,
  * and its result waits.
  */
 export function capResult(given: ToolResult, options: CapOptions = {}): ToolResult | Promise<ToolResult> {
@@ -148,7 +150,9 @@ async function keepAll(
       // The model is told that it was dropped.
     }
   };
-  const base = `result-${options.callId ?? 'call'}`;
+  // What was cut before is not kept over what it was cut from.
+  const before = truncatedOf(result)?.artifacts.length ?? 0;
+  const base = `result-${options.callId ?? 'call'}${before === 0 ? '' : `.${before}`}`;
   for (const [index, part] of result.content.entries()) {
     if (large.has(part)) await keep(part, `${base}-${index}.${extensionOf(part)}`, bodyOf(part));
   }
@@ -161,10 +165,16 @@ async function keepAll(
 function cut(plan: Plan, kept: Kept, dropped: string = DROPPED): ToolResult {
   const { result, maxBytes, bytes, large, isTextCut } = plan;
   const { structuredContent, display, content, ...rest } = result;
-  const fitted = content.map((part) => (large.has(part) ? standIn(part, kept.get(part)) : part));
+  const standIns: ContentPart[] = [];
+  const fitted = content.map((part) => {
+    if (!large.has(part)) return part;
+    const line = standIn(part, kept.get(part));
+    standIns.push(line);
+    return line;
+  });
   const capped: ToolResult = {
     ...rest,
-    content: isTextCut ? cutText(plan, fitted, kept.get('text'), dropped) : fitted,
+    content: isTextCut ? cutText(plan, fitted, standIns, kept.get('text'), dropped) : fitted,
   };
   if (structuredContent !== undefined && !isTextCut) capped.structuredContent = structuredContent;
   if (display) {
@@ -173,19 +183,23 @@ function cut(plan: Plan, kept: Kept, dropped: string = DROPPED): ToolResult {
     capped.display = displayBytes <= maxBytes ? display : [{ type: 'text', text: notice }];
   }
   const meta = jsonBytes(result._meta) <= maxBytes ? result._meta : {};
-  return { ...capped, _meta: { ...meta, truncated: { bytes, artifacts: [...kept.values()] } } };
+  const before = truncatedOf(result);
+  const truncated: Truncated = { bytes, artifacts: [...(before?.artifacts ?? []), ...kept.values()] };
+  const wholeText = isTextCut ? (kept.get('text') ?? null) : before?.text;
+  if (wholeText !== undefined) truncated.text = wholeText;
+  return { ...capped, _meta: { ...meta, truncated } };
 }
 
 function cutText(
   { maxBytes, bytes, text }: Plan,
   fitted: readonly ContentPart[],
+  standIns: readonly ContentPart[],
   name: string | undefined,
   dropped: string,
 ): ContentPart[] {
   const fate = name === undefined ? dropped : `the whole is kept as artifact "${name}"`;
   const note = textPart(`[cut: ${bytes} bytes in all; ${fate}]`);
   const attached = fitted.filter(isAttachment);
-  const standIns = fitted.filter((part) => part.type === 'text' && part._meta?.standIn === true);
   const room = maxBytes - jsonBytes([textPart(''), note, textPart(''), ...standIns, ...attached]);
   const [head, tail] = endsOf(text, room);
   return [textPart(head), note, ...(tail === '' ? [] : [textPart(tail)]), ...standIns, ...attached];

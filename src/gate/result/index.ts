@@ -7,3 +7,5 @@ export { cleanUpdate } from './clean-update.ts';
 export { errorResult, normaliseReturn, structuredReturn } from './normalise.ts';
 export type { ToolResponseFields } from './tool-response.ts';
 export { fromResponse, toResponse } from './tool-response.ts';
+export type { Truncated } from './truncated.ts';
+export { keptWithin, truncatedOf, withoutTruncated, withTruncatedOf } from './truncated.ts';

@@ -11,6 +11,7 @@ import {
 } from '../values/index.ts';
 import type { CapLimit } from './cap-result.ts';
 import { capSync } from './cap-result.ts';
+import { withoutTruncated } from './truncated.ts';
 
 /**
  * A tool's return value as a {@link ToolResult} that is JSON at every depth. Never throws.
@@ -29,6 +30,8 @@ import { capSync } from './cap-result.ts';
  * Values inside follow the table of `toJsonValue`. An object counts as a ToolResult if it has no member that a
  * ToolResult does not have and `content` is an array of parts with a string `type`, or one of the other names that
  * no plain value has is there.
+ *
+ * Its `_meta.truncated` is left out: that is said by who bounds a result.
  *
  * With `maxBytes` the result is cut as by `capResult` without a place to keep the rest.
  */
@@ -119,7 +122,7 @@ function cleanResult(value: Record<string, unknown>): ToolResult {
   }
   const meta = toJsonValue(value._meta);
   if (isObject(meta)) result._meta = meta;
-  return result;
+  return withoutTruncated(result);
 }
 
 /** Whatever stands in `isError` and is not a plain no is a failure; the name of an error without a verdict is one too. */

@@ -153,15 +153,17 @@ export class HostedFrame implements JudgeOptions {
   }
   /**
    * A result as large as a model is given it, whoever made it: all results that this host lets into the session, which may
-   * lend its artifacts. Once the signal fires, nobody waits for what is kept of it.
+   * lend its artifacts for the call `of` whose result this becomes a part of. Once the signal fires, nobody waits for what
+   * is kept of it.
    */
   bounded(
     callId: string | undefined,
     result: ToolResult,
     beside: Pick<CapOptions, 'signal' | 'note'> = {},
+    of = callId,
   ): ToolResult | Promise<ToolResult> {
     const inner = this.#inner;
-    const artifacts = callId !== undefined && lendsArtifacts(inner) ? inner[resultArtifacts](callId) : undefined;
+    const artifacts = of !== undefined && lendsArtifacts(inner) ? inner[resultArtifacts](of) : undefined;
     return boundedResult(this.options, callId, result, artifacts && (() => artifacts), beside);
   }
 

@@ -18,6 +18,7 @@ import {
   recordFacts,
   refusalResult,
   validatedInTime,
+  withTruncatedOf,
 } from '../../gate/index.ts';
 import type { HostedFrame } from '../frame/index.ts';
 import type { RunStep } from '../questions/index.ts';
@@ -181,13 +182,21 @@ async function runEach(
   const content: ContentPart[] = [...rest.content];
   const decisions: TailCallRecord[] = [];
   let isError = rest.isError ?? false;
+  const cut: ToolResult[] = [rest];
+  // What is cut off a result behind it is noted with the result that it becomes a part of.
+  const behind: RunToolOptions = {
+    ...options,
+    bounded: (callId, result, beside) => frame.bounded(callId, result, beside, call.callId),
+  };
   for (const [index, tail] of tailCalls.entries()) {
     const callId = `${call.callId}!${index}`;
     const one = index < MAX_TAIL_CALLS ? await runOne(tail.name, tail.args, callId) : tooMany();
     if (one.isError) isError = true;
+    cut.push(one);
     content.push({ type: 'text', text: `[${tail.name}]` }, ...one.content);
   }
-  return { result: { ...rest, content, ...(isError ? { isError } : {}) }, decisions };
+  const joined: ToolResult = { ...rest, content, ...(isError ? { isError } : {}) };
+  return { result: withTruncatedOf(joined, cut), decisions };
 
   async function runOne(name: string, args: Record<string, unknown>, callId: string): Promise<ToolResult> {
     if (signal.aborted) return refusalResult('cancelled');
@@ -231,7 +240,7 @@ async function runEach(
     }
     // What somebody has confirmed, or was shown, is the call before it.
     const { confirmation: _confirmed, preview: _shown, ...caller } = call;
-    const outcome = await runHostTool({ ...caller, callId, hostTool, decision: verdict.decision }, options, signal);
+    const outcome = await runHostTool({ ...caller, callId, hostTool, decision: verdict.decision }, behind, signal);
     if (outcome.kind !== 'result') return errorResult('denied', `denied: ${name} asks for confirmation`);
     const { tailCalls: _, ...own } = outcome.result;
     return own;

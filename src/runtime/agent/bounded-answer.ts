@@ -1,6 +1,6 @@
 import type { ToolResult } from '../../contracts/index.ts';
 import type { ResultArtifacts } from '../../gate/index.ts';
-import { boundedResult } from '../../gate/index.ts';
+import { boundedResult, keptWithin, truncatedOf } from '../../gate/index.ts';
 import type { StoredEvent } from '../log/index.ts';
 import type { EngineParts } from './run-parts.ts';
 
@@ -23,10 +23,12 @@ export interface BoundedAnswer {
 export function boundedAnswer(
   { engine }: Bounding,
   callId: string,
-  result: ToolResult,
+  given: ToolResult,
   signal?: AbortSignal,
 ): BoundedAnswer | Promise<BoundedAnswer> {
-  const artifactDelta = keptBefore(engine.services, callId, result);
+  const artifactDelta = keptBefore(engine.services, callId, given);
+  // What `spill` has kept is no artifact: nobody here reads it by its name.
+  const result = engine.spill ? given : keptWithin(given, (name) => Object.hasOwn(artifactDelta, name));
   const bounded = boundedResult(engine, callId, result, () => engine.services.artifacts(artifactDelta), {
     signal,
   });
@@ -59,10 +61,9 @@ export function lentArtifacts({ engine: { services } }: Bounding, callId: string
 }
 
 /** Of what was kept for the call, what this result says: another one, of somebody else, has nothing to do with it. */
-function keptBefore(services: object, callId: string, { _meta }: ToolResult): Record<string, number> {
+function keptBefore(services: object, callId: string, result: ToolResult): Record<string, number> {
   const kept = lent.get(services)?.get(callId);
-  const truncated = kept && (_meta?.truncated as { artifacts?: unknown } | undefined);
-  const names = Array.isArray(truncated?.artifacts) ? truncated.artifacts : [];
+  const names = (kept && truncatedOf(result)?.artifacts) ?? [];
   return Object.fromEntries(Object.entries(kept ?? {}).filter(([name]) => names.includes(name)));
 }
 

@@ -1,5 +1,6 @@
 import type { FunctionResponsePart } from '../../contracts/index.ts';
-import { fromResponse } from '../../gate/index.ts';
+import { fromResponse, truncatedOf } from '../../gate/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 
 /** The tool by which a model reads again what was taken out of its history. */
 export const READ_RESULT = 'read_result';
@@ -11,10 +12,10 @@ export function textOfResult(part: FunctionResponsePart): string {
   return text === '' && structuredContent !== undefined ? JSON.stringify(structuredContent) : text;
 }
 
-/** Names under which parts of a result are kept that its tool's bound has cut off. */
-export function keptOf({ _meta }: FunctionResponsePart): string[] {
-  const { artifacts } = (_meta?.truncated ?? {}) as { artifacts?: unknown };
-  return Array.isArray(artifacts) ? artifacts.filter((name) => typeof name === 'string') : [];
+/** Names of the artifacts that have what a bound has cut off a result: only those that its event says were saved with it. */
+export function keptOf(part: FunctionResponsePart, { actions }: Pick<StoredEvent, 'actions'>): string[] {
+  const names = truncatedOf(part)?.artifacts ?? [];
+  return names.filter((name) => Object.hasOwn(actions.artifactDelta, name));
 }
 
 /** A result of which so many characters are left: half of its beginning and half of its end. */

@@ -77,7 +77,7 @@ export class History {
   #countedTo = 0;
   /** Results as they were before they were cleared. */
   readonly #whole = new LazyMap<string, FunctionResponsePart>();
-  /** Something was compacted, or a result was cut and is kept whole: there is more to be read than what stands here. */
+  /** Something was compacted, or a result was cut and an artifact of the session has what was cut off: there is more to be read than what stands here. */
   hasMore = false;
   /** Tokens of contents that were looked at: a provider that counts nothing has all of them asked for in each step. */
   readonly #sizes = new WeakMap<Content, number>();
@@ -238,6 +238,7 @@ export class History {
   #user(event: StoredEvent, content: Content): void {
     const others: ContentPart[] = [];
     for (const part of content.parts) {
+      if (part.type === 'function_response' && keptOf(part, event).length > 0) this.hasMore = true;
       const slot = part.type === 'function_response' ? this.#slots.get(part.id) : undefined;
       if (part.type !== 'function_response' || !slot) {
         if (part.type !== 'function_response') others.push(part);
@@ -257,7 +258,6 @@ export class History {
   }
 
   #fill(slot: Slot, part: FunctionResponsePart): void {
-    if (keptOf(part).length > 0) this.hasMore = true;
     const provider = slot.part._meta?.provider;
     const filled = provider === undefined ? part : { ...part, _meta: { ...part._meta, provider } };
     slot.part = filled;

@@ -1,4 +1,6 @@
 /** What a model is shown of a log, and what of it is left out to save room. */
+export type { Truncated } from '../../gate/index.ts';
+export { truncatedOf } from '../../gate/index.ts';
 export { clearedResult, excerpt, keptOf, READ_RESULT, textOfResult } from './cleared.ts';
 export type { Unit, Viewer } from './history.ts';
 export { History, mergeAdjacent, sees, summaryContent } from './history.ts';

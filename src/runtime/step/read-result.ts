@@ -1,9 +1,11 @@
 import type { AnyAgentTool, FunctionResponsePart } from '../../contracts/index.ts';
-import { CoxswainError, defineAgentTool } from '../../contracts/index.ts';
+import { CoxswainError, defineAgentTool, isCoxswainError } from '../../contracts/index.ts';
 import { pieceOf } from '../../session/index.ts';
 import { AgentContext } from '../agent/index.ts';
-import { keptOf, READ_RESULT, sees, textOfResult } from '../history/index.ts';
+import type { Truncated } from '../history/index.ts';
+import { keptOf, READ_RESULT, sees, textOfResult, truncatedOf } from '../history/index.ts';
 import { ToolContext } from '../hooks/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 import { viewerOf } from './viewer-of.ts';
 
 /** Characters that are read at once. */
@@ -33,9 +35,9 @@ export const readResultTool: AnyAgentTool = defineAgentTool({
   kind: 'read',
   annotations: { readOnly: true, idempotent: true },
   async execute({ call, offset, length }, context) {
-    const text = await wholeOf(activationOf(context), context, String(call));
+    const { text, lacks } = await wholeOf(activationOf(context), context, String(call));
     const piece = pieceOf(text, Number(offset ?? 0), Math.min(Number(length ?? PIECE), MOST));
-    return `${piece.text}\n${piece.note}`;
+    return [...(lacks === undefined ? [] : [lacks]), piece.text, piece.note].join('\n');
   },
 });
 
@@ -53,47 +55,89 @@ function activationOf(context: unknown): AgentContext {
 
 type Artifacts = Pick<ToolContext['artifacts'], 'load'>;
 
-async function wholeOf(agent: AgentContext, { artifacts }: { artifacts: Artifacts }, call: string): Promise<string> {
-  const part = await resultOf(agent, call);
-  if (!part) {
+/** A result as text; `lacks`: what is said before it, where that is not all of it. */
+interface Found {
+  text: string;
+  lacks?: string;
+}
+
+async function wholeOf(agent: AgentContext, { artifacts }: { artifacts: Artifacts }, call: string): Promise<Found> {
+  const found = await resultOf(agent, call);
+  if (!found) {
     throw new CoxswainError('NOT_FOUND', 'E_TOOL', `there is no result of a call ${JSON.stringify(call)} here`);
   }
-  const name = keptAs(part, call);
-  if (name === undefined) return textOfResult(part);
-  const whole = await artifacts.load(name);
-  if (!whole) return textOfResult(part);
+  const { part, event } = found;
+  const truncated = truncatedOf(part);
+  const name = truncated?.artifacts.includes(call) ? call : truncated?.text;
+  if (!truncated || name === undefined) return { text: textOfResult(part) };
+  const whole = name === null ? undefined : await artifactOf(agent, artifacts, event, name);
+  if (!whole) return { text: textOfResult(part), lacks: whyNotAll(truncated, keptOf(part, event), name) };
   if (!/^text\/|\bjson\b/.test(whole.mimeType)) {
     const message = `artifact ${JSON.stringify(name)} is ${whole.mimeType}, which is no text to be read`;
     throw new CoxswainError('FAILED_PRECONDITION', 'E_TOOL', message);
   }
-  return Buffer.from(whole.data, 'base64').toString('utf8');
+  return { text: Buffer.from(whole.data, 'base64').toString('utf8') };
+}
+
+/**
+ * The artifact that was saved with a result, as it was then. Undefined: its event says nothing of it, so that `spill` has it
+ * or nobody; or it is gone, or stayed with the session that this one is a copy of.
+ */
+async function artifactOf(
+  { invocation }: AgentContext,
+  artifacts: Artifacts,
+  event: StoredEvent,
+  name: string,
+): ReturnType<Artifacts['load']> {
+  const { artifactDelta } = event.actions;
+  const version = Object.hasOwn(artifactDelta, name) ? artifactDelta[name] : undefined;
+  if (version === undefined || isSavedAgain(invocation.session.log, event, name, version)) return undefined;
+  try {
+    return await artifacts.load(name, version);
+  } catch (error) {
+    // There is no artifact service any more.
+    if (isCoxswainError(error) && error.code === 'E_UNSUPPORTED') return undefined;
+    throw error;
+  }
+}
+
+/** A session uses no version twice: of two events that say the same one, the older is of the session that was copied. */
+function isSavedAgain(log: readonly StoredEvent[], { seq }: StoredEvent, name: string, version: number): boolean {
+  return log.some(({ seq: at, actions }) => at > seq && actions.artifactDelta[name] === version);
+}
+
+function whyNotAll({ bytes, artifacts }: Truncated, here: readonly string[], name: string | null): string {
+  const parts = here.filter((one) => one !== name).map((one) => JSON.stringify(one));
+  const rest =
+    name !== null
+      ? `what was kept as ${JSON.stringify(name)} cannot be read here`
+      : parts.length > 0
+        ? `call ${READ_RESULT} with ${parts.join(' or ')} for what was cut off it`
+        : artifacts.length > 0
+          ? 'what was cut off it cannot be read here'
+          : 'the rest was dropped';
+  return `[not the whole result: this is what is left of ${bytes} bytes; ${rest}]`;
 }
 
 /** Of what this agent sees alone. */
 async function resultOf(
   { invocation, branch, iso }: AgentContext,
   call: string,
-): Promise<FunctionResponsePart | undefined> {
+): Promise<{ part: FunctionResponsePart; event: StoredEvent } | undefined> {
   const { session } = invocation;
   await session.whole();
   const { log } = session;
   for (let at = log.length - 1; at >= 0; at--) {
     const event = log[at];
     if (!event?.content || (event.iso ?? '') !== iso || !sees(branch, event.branch)) continue;
-    for (const part of event.content.parts) if (part.type === 'function_response' && isMeant(part, call)) return part;
+    for (const part of event.content.parts) {
+      if (part.type === 'function_response' && isMeant(part, call)) return { part, event };
+    }
   }
   return undefined;
 }
 
-/** By the id of its call, or the name of what is kept of it. */
+/** By the id of its call, or a name under which something of it is kept. */
 function isMeant(part: FunctionResponsePart, call: string): boolean {
-  return part.id === call || keptOf(part).includes(call);
-}
-
-/** The artifact that is asked for, or that has the text which was cut off, if one has. */
-function keptAs(part: FunctionResponsePart, call: string): string | undefined {
-  const names = keptOf(part);
-  if (names.includes(call)) return call;
-  const said = JSON.stringify([part.response, part.content ?? []]);
-  return names.findLast((name) => said.includes(name));
+  return part.id === call || truncatedOf(part)?.artifacts.includes(call) === true;
 }
