@@ -15,6 +15,9 @@ const sharing = readdirSync(join(import.meta.dirname, 'test'), { withFileTypes: 
   .filter((entry) => entry.isDirectory() && !alone.includes(entry.name))
   .map(({ name }) => `test/${name}/**/*.test.ts`);
 
+/** These drive a browser, one of their own. */
+const browsing = ['test/react/*-page.test.ts', 'test/http/chat-page.test.ts', 'test/websocket/browser.test.ts'];
+
 /** These install the packed package from the registry, as its users do: `npm run test:installed`. */
 const installing = ['test/examples/installed.test.ts', 'test/examples/tasks.test.ts', 'test/pages/newcomer.test.ts'];
 
@@ -32,13 +35,16 @@ export default defineConfig({
   resolve: { alias },
   test: {
     projects: [
-      { extends: true, test: { name: 'shared', include: sharing, isolate: false } },
+      {
+        extends: true,
+        test: { name: 'shared', include: sharing, exclude: ['**/node_modules/**', ...browsing], isolate: false },
+      },
       {
         extends: true,
         test: {
           name: 'apart',
-          include: ['test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...sharing, ...installing],
+          include: [...alone.map((name) => `test/${name}/**/*.test.ts`), ...browsing],
+          exclude: ['**/node_modules/**', ...installing],
         },
       },
       { extends: true, test: { name: 'installed', include: installing } },

@@ -32,7 +32,7 @@ export const equivalents: readonly Equivalent[] = [
   ...toldOnce('src/runtime/run/invocation.ts', "outer.addEventListener('abort', this.#follow, { once: true });"),
   {
     fileName: 'src/runtime/live/live-log.ts',
-    line: 'for (const event of events) if (sizeOf(event) > MANY) await this.fold.prepare(event);',
+    line: 'for (const event of events) if (sizeOf(event) > MANY) await this.#log.prepare(event);',
     original: 'sizeOf(event) > MANY',
     mutated: ['true', 'false', 'sizeOf(event) >= MANY', 'sizeOf(event) <= MANY'],
     reason:
@@ -458,13 +458,6 @@ export const equivalents: readonly Equivalent[] = [
     original: '[]',
     mutated: ['["Stryker was here"]'],
     reason: 'A text has no action: it is no answer.',
-  },
-  {
-    fileName: 'src/host/mcp/turn/turn.ts',
-    line: 'if (turnId === undefined) return turn;',
-    original: 'turnId === undefined',
-    mutated: ['false'],
-    reason: 'No event has a turn that is undefined: the log is read in vain.',
   },
   {
     fileName: 'src/host/mcp/turn/call.ts',

@@ -102,8 +102,8 @@ export class InMemorySessionService implements SessionService {
   ): Promise<SessionSummary[]> {
     checkScope(scope);
     const { app, userId } = scope;
-    const users = options.users && new Set(options.users);
     storeInput.list(options);
+    const users = options.users && new Set(options.users);
     const limit = wholeNumber('limit', options.limit) ?? Number.POSITIVE_INFINITY;
     const sessions = this.#within(userId === undefined ? { app } : { app, userId })
       .filter(({ key }) => users?.has(key.userId) ?? true)
