@@ -17,7 +17,16 @@ import type {
 import { assertSafeId, CoxswainError, storeGiven } from '../contracts/index.ts';
 import { subagentSessionId } from '../gate/index.ts';
 import type { AuditEntry } from '../session/index.ts';
-import { auditOf, checkPrincipal, guardedTelemetry, isOwn, kindOf, LazyMap, MemoryJournal } from '../session/index.ts';
+import {
+  auditOf,
+  checkPrincipal,
+  guardedTelemetry,
+  isOwn,
+  kindOf,
+  LazyMap,
+  listedSession,
+  MemoryJournal,
+} from '../session/index.ts';
 import type { AgentHost } from './agent-host.ts';
 import type { ApprovalHost, BorrowedSession, Recovery, WaitingSession } from './approvals/index.ts';
 import { findUnfinished, HostApprovals, recoverSessions } from './approvals/index.ts';
@@ -282,7 +291,7 @@ class Host implements AgentHost, Holder {
     return {
       create: (options) => provider.create(options),
       load: (sessionId) => provider.load(sessionId),
-      list: (options) => provider.list(options),
+      list: async (options) => (await provider.list(options)).map(listedSession),
       delete: async (sessionId, ...more: []) => {
         await provider.delete(sessionId, ...more);
         this.#frameHost.confirmations.forget(standingOf(whose, sessionId, undefined));
@@ -294,7 +303,7 @@ class Host implements AgentHost, Holder {
         await this.#journal.forget({ app: this.#options.app, userId: whose, sessionId });
       },
       ...(open ? { open } : {}),
-      ...(listAll ? { listAll } : {}),
+      ...(listAll ? { listAll: async (options) => (await listAll(options)).map(listedSession) } : {}),
     };
   }
 

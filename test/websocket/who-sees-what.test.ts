@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { Principal } from '../../src/contracts/index.ts';
+import type { AgentSource, Principal, SessionSummary } from '../../src/contracts/index.ts';
+import { openSqlite } from '../../src/entries/stores-sqlite.ts';
 import type { OperatorScope } from '../../src/host/operator/index.ts';
 import type { AnyTool } from '../../src/index.ts';
+import { createHost, fromAgent, InMemorySessionService } from '../../src/index.ts';
+import { createEvent } from '../../src/runtime/index.ts';
 import { bot, hostOf, notingTool, policyOf } from '../host/kit.ts';
 import { all, client, serving } from './kit.ts';
 
@@ -117,5 +120,76 @@ describe('who has answered a question', () => {
       expect(await seen(`${id}>ben`)).toEqual(['E_UNKNOWN_REQUEST', 0]);
       expect(await seen('g>w')).toEqual(['E_UNKNOWN_REQUEST', 0]);
     }
+  });
+});
+
+describe('titles of sessions', () => {
+  const tooLong = { code: 'E_BAD_INPUT', message: expect.stringContaining('a text of at most 300 characters') };
+
+  test('ATK4-11 a title is bounded where it is set, and the error names the limit', async () => {
+    const { host } = hostOf(bot([]));
+    const server = await serving(host, { operator: () => ({ content: true }) });
+    const eve = await client(server, 'eve');
+    const session = await eve.open('bot', { sessionId: 's', create: true });
+    for (const title of ['T'.repeat(301), 'T'.repeat(1_000_000)]) {
+      await expect(session.update({ title })).rejects.toMatchObject(tooLong);
+      await expect(host.sessions('eve').create({ title })).rejects.toMatchObject(tooLong);
+      await expect(
+        new InMemorySessionService().create({ app: 'shop', userId: 'eve' }, { title }),
+      ).rejects.toMatchObject(tooLong);
+    }
+    await session.update({ title: 'T'.repeat(300) });
+    expect((await eve.operator?.sessions())?.sessions).toMatchObject([{ title: 'T'.repeat(300) }]);
+  });
+
+  test.each([
+    ['memory', () => new InMemorySessionService()],
+    ['SQLite', () => openSqlite(':memory:')],
+  ])('ATK4-11 of a title that was stored otherwise, lists show the beginning: %s', async (_, open) => {
+    const store = open();
+    const key = { app: 'shop', userId: 'eve', id: 's' };
+    await store.create(key);
+    const note = createEvent({
+      author: 'user',
+      actions: { config: { title: `${'T'.repeat(298)}😀${'T'.repeat(4_194_304)}` } },
+    });
+    await store.append(key, [note]);
+    const { host } = hostOf(bot([]), { store });
+    const server = await serving(host, { operator: () => ({ content: true }) });
+    const eve = await client(server, 'eve');
+    const shown = [{ id: 's', title: `${'T'.repeat(298)}\ufffd…` }];
+    expect((await eve.operator?.sessions())?.sessions).toMatchObject(shown);
+    expect(await eve.sessions('bot').list()).toMatchObject(shown);
+    expect(await store.list({ app: 'shop' })).toMatchObject(shown);
+  });
+
+  test('ATK4-11 an executor that takes any title is not given a long one, and one of its list is cut', async () => {
+    const source = fromAgent(bot([]));
+    let updates = 0;
+    const other: AgentSource = {
+      descriptor: source.descriptor,
+      open: async (...given) => {
+        const session = await source.open(...given);
+        session.update = async () => {
+          updates++;
+          return { effective: 'next_step' };
+        };
+        return session;
+      },
+      sessions: (context) => {
+        const provider = source.sessions?.(context);
+        if (!provider) throw new Error('no sessions');
+        const titled = (one: SessionSummary) => ({ ...one, title: 'T'.repeat(1000) });
+        return { ...provider, list: async (options) => (await provider.list(options)).map(titled) };
+      },
+    };
+    const host = createHost({ app: 'shop', agents: [other], store: new InMemorySessionService() });
+    const session = await host.open('bot', { sessionId: 's', create: true });
+    await expect(session.update({ title: 'T'.repeat(301) })).rejects.toMatchObject(tooLong);
+    await session.update({ title: 'T'.repeat(300) });
+    expect(updates).toBe(1);
+    const [listed] = await host.sessions().list();
+    expect(listed?.title).toBe(`${'T'.repeat(299)}…`);
+    await host.close();
   });
 });

@@ -10,6 +10,7 @@ import type {
   SessionService,
   UnattendedOptions,
 } from '../../runtime/index.ts';
+import { sessionTitle } from '../../session/index.ts';
 import { project } from './project.ts';
 
 const nothing: Check = {
@@ -22,7 +23,11 @@ export function sessionProvider(service: SessionService, context: HostContext, t
   const scope = { app: context.app, userId: context.userId ?? 'local' };
   return {
     async create(options = {}) {
-      checkOptions<typeof options>(options, 'sessions.create: options', { id: anything, state: object, title: text });
+      checkOptions<typeof options>(options, 'sessions.create: options', {
+        id: anything,
+        state: object,
+        title: sessionTitle,
+      });
       const { id, ...rest } = options;
       return handleOf(await service.create(id === undefined ? scope : { ...scope, id }, rest));
     },

@@ -1,11 +1,11 @@
 import { guarded, kindOf } from '../../base/index.ts';
 import type { SessionUpdate } from '../../contracts/index.ts';
 import { CoxswainError, copyJson } from '../../contracts/index.ts';
-import { permissionMode } from '../../session/index.ts';
+import { permissionMode, sessionTitle } from '../../session/index.ts';
 
 const checks: { [K in keyof Required<SessionUpdate>]: (value: unknown) => boolean } = {
   model: (value) => typeof value === 'string' && value !== '',
-  title: (value) => typeof value === 'string',
+  title: sessionTitle.fits,
   permissionMode: permissionMode.fits,
   tools: (value) =>
     Array.isArray(value) && value.every((tool) => typeof (tool as { name?: unknown })?.name === 'string'),
@@ -29,8 +29,8 @@ function checked(update: SessionUpdate): Record<string, unknown> {
       throw bad(`there is no setting ${JSON.stringify(key)}; known: ${Object.keys(checks).join(', ')}`);
     if (value === null || value === undefined) continue;
     if (checks[key as keyof SessionUpdate](value)) continue;
-    const instead = key === 'permissionMode' ? `; give ${permissionMode.needs}` : '';
-    throw bad(`${key} does not take ${describe(value)}${instead}`);
+    const instead = { permissionMode, title: sessionTitle }[key]?.needs;
+    throw bad(`${key} does not take ${describe(value)}${instead === undefined ? '' : `; give ${instead}`}`);
   }
   return copyJson(update as Record<string, unknown>, 'update');
 }

@@ -28,9 +28,11 @@ import {
   checkAnswer,
   checkEvents,
   checkExecution,
+  checkIs,
   checkRequestId,
   compactIn,
   EventStream,
+  guarded,
   heed,
   isHeedful,
   isPipeable,
@@ -40,6 +42,7 @@ import {
   normaliseInput,
   partialTexts,
   SessionTrace,
+  sessionTitle,
   streamIdOf,
 } from '../../session/index.ts';
 import { withoutHostFacts } from '../../session/link/index.ts';
@@ -161,6 +164,9 @@ export class HostedSession implements Session, ControlledSession, Ruling {
   }
 
   async #update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
+    // What else is wrong with it, its executor says.
+    const title = guarded('update', () => config?.title);
+    if (typeof title === 'string') checkIs(title, 'update.title', sessionTitle);
     const result = await this.inner.update(config);
     if (config.permissionMode !== undefined) {
       this.frame.ownMode = isPipeable(this.inner) ? undefined : (config.permissionMode ?? undefined);

@@ -1,6 +1,7 @@
 import type { LazyMap } from '../../base/index.ts';
 import { isEmpty, Pace } from '../../base/index.ts';
 import type { SessionSummary } from '../../contracts/index.ts';
+import { listedSession } from '../../session/index.ts';
 import type { OpenTurnChange, StoredEvent } from '../log/index.ts';
 import { applyDelta, joinState, noState, openCallChanges, openTurnChange, openTurnOf } from '../log/index.ts';
 import { EventIds } from './event-ids.ts';
@@ -271,7 +272,7 @@ function joinedState(session: MemorySession): Readonly<StateValues> {
 }
 
 export function summaryOf(session: MemorySession): SessionSummary {
-  return {
+  return listedSession({
     id: session.key.id,
     app: session.key.app,
     userId: session.key.userId,
@@ -281,5 +282,5 @@ export function summaryOf(session: MemorySession): SessionSummary {
     length: session.events.length,
     pending: session.open.size,
     unfinished: session.openTurn !== undefined,
-  };
+  });
 }

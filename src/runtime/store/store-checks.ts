@@ -16,6 +16,7 @@ import {
   text,
 } from '../../base/index.ts';
 import { assertSafeId } from '../../contracts/index.ts';
+import { sessionTitle } from '../../session/index.ts';
 import type { StoredEvent } from '../log/index.ts';
 import type { AppendOptions, ForkOptions, SessionKey } from './session-service.ts';
 
@@ -36,7 +37,7 @@ interface ListOptions {
   users?: readonly string[];
 }
 
-const createShape: Shape<CreateOptions> = { state: bag, title: text };
+const createShape: Shape<CreateOptions> = { state: bag, title: sessionTitle };
 const getShape: Shape<GetOptions> = { after: anything, limit: anything, recent: anything };
 const listShape: Shape<ListOptions> = { limit: anything, after: text, users: names };
 const appendShape: Shape<AppendOptions> = { epoch: number, expectedSeq: number };

@@ -10,3 +10,4 @@ export { permissionMode } from './permission-modes.ts';
 export { anOutcome } from './policy-outcome.ts';
 export { checkLimits, checkNames, checkPrincipal, unfitOfPrincipal } from './principal.ts';
 export { checkAbort, checkEvents, checkExecution, checkRequestId, checkSteer, streamIdOf } from './session-calls.ts';
+export { listedSession, sessionTitle } from './title.ts';

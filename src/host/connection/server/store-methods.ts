@@ -1,6 +1,6 @@
 import type { AttachResult, SessionSnapshot } from '../../../contracts/index.ts';
 import { assertSafeId, CoxswainError } from '../../../contracts/index.ts';
-import { nameOfPrincipal } from '../../../session/index.ts';
+import { listedSession, nameOfPrincipal } from '../../../session/index.ts';
 import type { ClaimedPosition } from '../../../session/resume/index.ts';
 import type { Channel } from '../stream/index.ts';
 import type { Caller, Handlers } from './caller.ts';
@@ -70,7 +70,7 @@ export const storeMethods: Handlers<
     // One more than asked for tells whether there is more.
     const options = { limit: limit + 1, ...(after === undefined ? {} : { after }) };
     const sessions = await provider(connection, agent).list(options);
-    return { sessions: sessions.slice(0, limit), more: sessions.length > limit };
+    return { sessions: sessions.slice(0, limit).map(listedSession), more: sessions.length > limit };
   },
 
   'session/fork': async (connection, { agent, sessionId, after }) => {

@@ -29,7 +29,7 @@ import {
   wholeNumber,
 } from '../../../../runtime/index.ts';
 import type { Shape } from '../../../../session/index.ts';
-import { checkShape, list, object, required, text } from '../../../../session/index.ts';
+import { checkShape, list, listedSession, object, required, text } from '../../../../session/index.ts';
 import type { RestoredSession, SessionMaintenance } from '../../common/index.ts';
 import type { SqlEngine } from '../statements/index.ts';
 import { DuplicateEvent, runStatement } from '../statements/index.ts';
@@ -149,7 +149,8 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     const engine = this.#ready();
     checkScope(scope);
     storeInput.list(options);
-    return engine.transaction('read', () => this.#tables.list(scope, options));
+    const sessions = await engine.transaction('read', () => this.#tables.list(scope, options));
+    return sessions.map(listedSession);
   }
 
   async delete(key: SessionKey): Promise<void> {

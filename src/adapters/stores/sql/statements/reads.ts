@@ -156,7 +156,7 @@ export class Reads {
       given.push(...last);
     }
     const rows = yield* all(
-      `SELECT s.app_name, s.user_id, s.id, s.title, s.last_seq,
+      `SELECT s.app_name, s.user_id, s.id, substr(s.title, 1, 2000) AS title, s.last_seq,
          ${time('s.inserted_at')} AS inserted_at, ${time('s.updated_at')} AS updated_at,
          (SELECT count(*) FROM adk_open_calls c
            WHERE c.app_name = s.app_name AND c.user_id = s.user_id AND c.session_id = s.id) AS pending,
