@@ -19,33 +19,44 @@ export interface NamedTool {
 export class OfferedNames {
   /** By how it reads: names that are not plain. */
   readonly #names: Map<string, string>;
-  /** By how they read: names and titles. */
-  readonly #read: Map<string, NamedTool>;
+  /** The first tool with a name that reads so, and the first with such a title. */
+  readonly #named: Map<string, NamedTool>;
+  readonly #titled: Map<string, NamedTool>;
 
   constructor(before?: OfferedNames) {
     this.#names = new Map(before ? before.#names : []);
-    this.#read = new Map(before ? before.#read : []);
+    this.#named = new Map(before ? before.#named : []);
+    this.#titled = new Map(before ? before.#titled : []);
   }
 
-  /** Adds a tool: why its name or its title may be taken for another one, each a sentence about it. */
+  /**
+   * Adds a tool: what of it may be taken for another one, or of another one for it, each as a sentence. It does not matter
+   * which of the two is added first.
+   */
   add(tool: NamedTool): string[] {
     const { name, title } = tool;
+    const found: string[] = [];
     const why = this.#whyName(name);
-    const whyTitle = title === undefined ? undefined : this.#whyTitle(tool, title);
-    if (!ascii.test(name)) this.#first(this.#names, plainly(name), name);
-    for (const words of [name, title ?? name]) this.#first(this.#read, reading(words), tool);
-    return [
-      ...(why === undefined ? [] : [`look at the name of its tool ${JSON.stringify(name)}: ${why}`]),
-      ...(whyTitle === undefined
-        ? []
-        : [
-            `look at the title ${JSON.stringify(visible(title ?? ''))} of its tool ${JSON.stringify(name)}: ${whyTitle}`,
-          ]),
-    ];
-  }
-
-  #first<T>(map: Map<string, T>, key: string, value: T): void {
-    if (!map.has(key)) map.set(key, value);
+    if (why !== undefined) found.push(`look at the name of its tool ${JSON.stringify(name)}: ${why}`);
+    if (!ascii.test(name)) first(this.#names, plainly(name), name);
+    const read = reading(name);
+    if (title !== undefined) {
+      const readTitle = reading(title);
+      const whyTitle = this.#whyTitle(tool, title, readTitle);
+      if (whyTitle !== undefined) {
+        found.push(`look at the title ${shown(title)} of its tool ${JSON.stringify(name)}: ${whyTitle}`);
+      }
+      first(this.#titled, readTitle, tool);
+    }
+    const before = this.#titled.get(read);
+    if (before && before.name !== name) {
+      const whose = `${JSON.stringify(before.name)} of ${before.source}`;
+      found.push(
+        `look at the title ${shown(before.title ?? '')} of ${whose}: it reads like the name of its tool ${JSON.stringify(name)}`,
+      );
+    }
+    first(this.#named, read, tool);
+    return found;
   }
 
   #whyName(name: string): string | undefined {
@@ -63,23 +74,33 @@ export class OfferedNames {
   }
 
   /** A title is words, not a name: what matters is whether somebody takes it for another tool. */
-  #whyTitle({ name, source }: NamedTool, title: string): string | undefined {
+  #whyTitle({ name, source }: NamedTool, title: string, read: string): string | undefined {
     if (visible(title) !== title) return 'it has characters that nobody sees';
-    const other = this.#read.get(reading(title));
-    if (!other || other.name === name) return undefined;
-    const isName = reading(other.name) === reading(title);
-    if (!isName && other.source === source) return undefined;
-    const what = isName ? 'the name' : `the title ${JSON.stringify(other.title)}`;
-    return `it reads like ${what} of ${JSON.stringify(other.name)} of ${other.source}, which is offered beside it`;
+    const named = this.#named.get(read);
+    if (named && named.name !== name) return readsLike('the name', named);
+    const titled = this.#titled.get(read);
+    if (!titled || titled.name === name || titled.source === source) return undefined;
+    return readsLike(`the title ${shown(titled.title ?? '')}`, titled);
   }
 }
 
-/** As somebody who does not look closely reads it. */
+function first<T>(map: Map<string, T>, key: string, value: T): void {
+  if (!map.has(key)) map.set(key, value);
+}
+
+const shown = (title: string) => JSON.stringify(visible(title));
+
+const readsLike = (what: string, { name, source }: NamedTool) =>
+  `it reads like ${what} of ${JSON.stringify(name)} of ${source}, which is offered beside it`;
+
+/** As somebody who does not look closely reads it: without punctuation, and a digit within a word may be a letter. */
 function reading(words: string): string {
-  return plainly(words)
-    .toLowerCase()
-    .replaceAll(/[\s_-]+/g, ' ')
-    .trim();
+  const plain = plainly(words).toLowerCase();
+  const read = plain
+    .replaceAll(/[\s\p{P}]+/gu, ' ')
+    .trim()
+    .replaceAll(/(?<=\p{L})[01]|[01](?=\p{L})/gu, (digit) => (digit === '0' ? 'o' : 'l'));
+  return read === '' ? plain : read;
 }
 
 function plainly(name: string): string {
