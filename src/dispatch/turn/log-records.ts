@@ -89,7 +89,7 @@ function messageOfEvent(event: StoredEvent, agent: string, id = event.id): Messa
   if (said === '' && media.length === 0) return undefined;
   const isOwn = event.author === agent;
   const isForeign = !isOwn && event.author !== 'user';
-  const attachments = media.map((part, index) => mediaOf(part, `${event.id}.${index}`));
+  const attachments = media.map((part, index) => mediaOf(part, `${event.id}.${index}`, isOwn));
   return new Message({
     id,
     role: isOwn && event.content?.role === 'model' ? 'assistant' : 'user',
@@ -140,8 +140,10 @@ async function mediaPart(media: Media): Promise<ContentPart> {
   };
 }
 
-function mediaOf(part: MediaPart, id: string): Media {
-  const known = (part._meta?.media ?? {}) as Partial<Pick<Media, 'kind' | 'filename' | 'trustTier' | 'modalityHazard'>>;
+/** @param isOwn the agent itself has stored it: what a caller or another agent says of its trust counts for nothing */
+function mediaOf(part: MediaPart, id: string, isOwn: boolean): Media {
+  const said = (part._meta?.media ?? {}) as Partial<Pick<Media, 'kind' | 'filename' | 'trustTier' | 'modalityHazard'>>;
+  const known = isOwn ? said : typeof said.filename === 'string' ? { filename: said.filename } : {};
   const kind: MediaKind = known.kind ?? kindOf(part.mimeType);
   const hazard: ModalityHazard = kind === 'document' ? 'extractable-instructions' : 'opaque-perceptual';
   // What a person attached is nobody's word but theirs.
