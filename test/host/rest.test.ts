@@ -161,7 +161,8 @@ describe('calls that a result asks for', () => {
     main = hosted(tool('main', undefined, { makesTailCalls: true })),
   ) {
     const { judge } = judgeOf(policy);
-    const frame = { tools: new Map(tools.map((one) => [one.tool.name, one])), judge };
+    const bounded = (_: string, result: ToolResult) => result;
+    const frame = { tools: new Map(tools.map((one) => [one.tool.name, one])), judge, bounded };
     const warnings: string[] = [];
     const options = {
       ...{

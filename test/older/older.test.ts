@@ -192,6 +192,9 @@ describe('requests of an older client', () => {
   });
 });
 
+/** Without what is made of the same rows since: the name of who has answered. */
+const asThen = (text: string) => text.replaceAll(/,"byName":"[^"]*"/g, '');
+
 describe('rows of an older store', () => {
   test('are shown by today’s server in the very bytes in which the older one showed them', async () => {
     const { host } = hostOver(olderStore());
@@ -208,7 +211,7 @@ describe('rows of an older store', () => {
     const epoch = (texts: readonly string[]) => /"epoch":"([^"]+)"/.exec(texts.join('\n'))?.[1] ?? '';
     const [then, now] = [epoch(before), epoch(frames.texts)];
     const history = (texts: readonly string[], own: string) =>
-      texts.filter((text) => eventOf(JSON.parse(text) as Frame)).map((text) => text.replace(own, 'EPOCH'));
+      texts.filter((text) => eventOf(JSON.parse(text) as Frame)).map((text) => asThen(text.replace(own, 'EPOCH')));
     expect(history(before, then).length).toBeGreaterThan(25);
     expect(history(frames.texts, now)).toEqual(history(before, then));
     expect(frames.texts.at(-1)).toBe(before.at(-1));
@@ -238,7 +241,7 @@ describe('rows of an older store', () => {
       const event = eventOf(frame);
       return event?.cursor !== undefined && event.sessionId === 'recorded' ? [event] : [];
     });
-    expect(events).toEqual(sent);
+    expect(events.map((event) => JSON.parse(asThen(JSON.stringify(event))))).toEqual(sent);
   });
 
   test('have a question that somebody answers today: its call runs once, and the turn goes on', async () => {
