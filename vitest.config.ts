@@ -53,7 +53,8 @@ export default defineConfig({
     setupFiles: ['test/given-back.ts', 'test/no-vacuous-patterns.ts'],
     // Processes rather than threads: tests may end workers, raise signals and open databases.
     pool: 'forks',
-    maxWorkers: 2,
+    // On two cores three: they wait for children, disks and databases as well.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 30_000,
     // What is waited for comes, only later where the machine has other work: one second is a claim about its speed.
