@@ -212,7 +212,7 @@ describe('a host', () => {
       (name: string) =>
       async (...said: unknown[]) => {
         told.push([name, ...said]);
-        return [];
+        return name === 'list' ? [] : undefined;
       };
     const provider = { create: note('create'), load: note('load'), list: note('list'), delete: note('delete') };
     const users: string[] = [];
