@@ -35,8 +35,8 @@ describe('ATT-B9 what is kept of the words of a stream', () => {
       saying(() => [message(`${'x'.repeat(MAX_WORDS)}the end`)]),
       'go',
     );
-    expect(text.length).toBeLessThan(MAX_WORDS + 100);
-    expect(text).toMatch(/^\[7 earlier characters are left out\]\n\nx+the end$/);
+    // No pattern: one over millions of characters uses up the stack of some runs.
+    expect(text).toBe(`[7 earlier characters are left out]\n\n${'x'.repeat(MAX_WORDS - 7)}the end`);
   });
 
   test('run() names 10,000 denied calls', async () => {
