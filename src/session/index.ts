@@ -135,6 +135,7 @@ export {
   resultArtifacts,
   startCalls,
   stirs,
+  unlessSince,
 } from './link/index.ts';
 export { pieceOf } from './piece.ts';
 export * from './redact.ts';

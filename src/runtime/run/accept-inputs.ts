@@ -8,7 +8,7 @@ import type {
 } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { ensureValidator } from '../../gate/index.ts';
-import { checkContent } from '../../session/index.ts';
+import { checkContent, unlessSince } from '../../session/index.ts';
 import type { BoundedAnswer } from '../agent/index.ts';
 import { assertCallOfAgent, assertTurnOfAgent, boundedAnswer, checkEdited, withBounded } from '../agent/index.ts';
 import { callsToJoin, hasUnheard } from '../calls/index.ts';
@@ -39,11 +39,25 @@ export function acceptInputs(
   credentials: GivenCredential[],
   heard: HeardInputs,
 ): StoredEvent[] | Promise<StoredEvent[]> {
+  assertNew(invocation, inputs);
   if (!inputs.some(({ kind }) => kind !== 'message' && kind !== 'continue'))
     return withWords(invocation, inputs, { events: [], answered: new Set(), resumesLongRunning: false }, heard);
   return acceptAnswers(invocation, inputs, credentials, heard).then((given) =>
     withWords(invocation, inputs, given, heard),
   );
+}
+
+/**
+ * A client that gets no answer sends its message to another program: of two that have it one stores it, also where the
+ * other was standing still between its look into the log and its turn.
+ * @throws CoxswainError `ABORTED / E_SESSION_CONFLICT`
+ */
+function assertNew({ options, session, streamId }: OpenRun, inputs: readonly SessionInput[]): void {
+  const seq = options[unlessSince];
+  if (seq === undefined || !inputs.some(({ kind }) => kind === 'message')) return;
+  if (!session.since(seq).some((event) => event.streamId === streamId)) return;
+  const message = `session ${session.key.id}: this message was stored by another program, which has begun its turn`;
+  throw new CoxswainError('ABORTED', 'E_SESSION_CONFLICT', message, { details: { streamId } });
 }
 
 /** What answers come to. */

@@ -2,7 +2,7 @@ import { LazyMap, LazySet, newId } from '../../base/index.ts';
 import type { Principal, SessionInput } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
 import { frozenPrincipal } from '../../gate/index.ts';
-import type { JoiningOptions, joined } from '../../session/index.ts';
+import type { JoiningOptions, joined, unlessSince } from '../../session/index.ts';
 import { begins } from '../../session/index.ts';
 import type {
   Agent,
@@ -43,7 +43,7 @@ export class Invocation implements OpenRun, RunningInvocation {
   readonly fold: Fold;
   readonly tree: AgentTree;
   readonly engine: Engine;
-  readonly options: InvocationOptions & Pick<JoiningOptions, typeof joined | typeof begins>;
+  readonly options: InvocationOptions & Pick<JoiningOptions, typeof joined | typeof begins | typeof unlessSince>;
   readonly sink: RunSink;
   /** Parent of what is measured. */
   readonly span: TelemetrySpan | undefined;

@@ -1,4 +1,4 @@
-import type { begins, JoiningOptions, joined } from '../../session/index.ts';
+import type { begins, JoiningOptions, joined, unlessSince } from '../../session/index.ts';
 import type { Engine, InvocationOptions, Run } from '../agent/index.ts';
 import type { Plugin } from '../hooks/index.ts';
 import type { CallState, CompletedRecord, EventInit, StoredEvent } from '../log/index.ts';
@@ -6,7 +6,7 @@ import type { CallState, CompletedRecord, EventInit, StoredEvent } from '../log/
 /** A run as the parts of it see it: beginning, slots, end. */
 export interface OpenRun extends Run {
   readonly engine: Engine;
-  readonly options: InvocationOptions & Pick<JoiningOptions, typeof joined | typeof begins>;
+  readonly options: InvocationOptions & Pick<JoiningOptions, typeof joined | typeof begins | typeof unlessSince>;
   /** Those that see what is stored. */
   readonly eventHooks: readonly Plugin[];
   /** Nothing that comes now can reach the turn any more. */

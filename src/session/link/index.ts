@@ -38,6 +38,7 @@ export {
   pipe,
   startCalls,
   stirs,
+  unlessSince,
 } from './pipe.ts';
 export type { QuestionKeeper } from './put-questions.ts';
 export { keepsQuestions, putQuestions } from './put-questions.ts';

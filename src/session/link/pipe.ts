@@ -43,10 +43,17 @@ export const joined: unique symbol = Symbol.for('coxswain.joined') as never;
 /** Key of an option of a host: the inputs are stored, and somebody else goes on with the turn. */
 export const begins: unique symbol = Symbol.for('coxswain.begins') as never;
 
+/**
+ * Key of an option of a host: the seq up to which the log was read and holds nothing of the stream. A message is refused
+ * (`E_SESSION_CONFLICT`) where somebody has stored it under this stream since: a client has sent it to two programs.
+ */
+export const unlessSince: unique symbol = Symbol.for('coxswain.unlessSince') as never;
+
 /** Options of a stream, with a host's word on what its message joins. */
 export interface JoiningOptions extends ExecutorStreamOptions {
   [joined]?: readonly string[];
   [begins]?: boolean;
+  [unlessSince]?: number;
 }
 
 /** What another process has done to a session that runs here: something was answered, or is to be ended. */

@@ -40,14 +40,21 @@ const stream = controlled(
     const options = served.options((params.options ?? {}) as ExecutionOptions, principal);
     const mayBeAgain = params.retry === true || params.key !== undefined;
     // Its first copy was accepted by a server that is gone, or by this one, which has forgotten the key.
-    if (mayBeAgain && opensTurn(input) && (await channel.knows(streamId))) return {};
+    const isLookedFor = mayBeAgain && opensTurn(input);
+    if (isLookedFor && (await channel.knows(streamId))) return {};
     const wait = opensTurn(input) ? hub.starts.enter() : undefined;
     if (wait) await wait;
     const results = [input].flat().flatMap((item) => (isResult(item) ? [item.requestId] : []));
     if (results.length > 0) await served.assertResults(channel.session, results);
     connection.assertCurrent();
     hub.assertTaking();
-    await channel.stream(input, { ...options, streamId });
+    try {
+      await channel.stream(input, { ...options, streamId }, isLookedFor);
+    } catch (error) {
+      // Another server has stored it between the look and the turn.
+      if (isLookedFor && (await channel.knows(streamId))) return {};
+      throw error;
+    }
     return { epoch: channel.epoch };
   },
   true,

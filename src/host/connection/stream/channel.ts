@@ -6,7 +6,8 @@ import type {
   SessionInput,
 } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
-import { inTime, isoTime } from '../../../session/index.ts';
+import type { JoiningOptions } from '../../../session/index.ts';
+import { inTime, isoTime, unlessSince } from '../../../session/index.ts';
 import { Offsets } from '../../../session/resume/index.ts';
 import { HostedSession } from '../../hosted/index.ts';
 import type { Counts, ServerLimits } from '../protocol/index.ts';
@@ -49,6 +50,7 @@ export class Channel {
   /** Streams that the log shows, up to a place in it. */
   readonly #stored = new Set<string>();
   #storedTo: string | undefined;
+  #storedSeq = 0;
   #leave: (() => void) | undefined;
 
   private constructor(session: AgentSession, options: ChannelOptions) {
@@ -95,10 +97,16 @@ export class Channel {
 
   /**
    * Starts a stream and resolves once it is accepted. It runs to its end, whoever watches.
+   * @param isLookedFor the log was read a moment ago, and `knows` nothing of it: it is refused if that is so no longer
    * @throws CoxswainError what the session refuses the input with
    */
-  async stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions): Promise<void> {
-    const stream = this.session.stream(input, options);
+  async stream(
+    input: string | SessionInput | readonly SessionInput[],
+    options: ExecutionOptions,
+    isLookedFor = false,
+  ): Promise<void> {
+    const given: JoiningOptions = isLookedFor ? { ...options, [unlessSince]: this.#storedSeq } : options;
+    const stream = this.session.stream(input, given);
     this.#follower.begin(stream.streamId);
     let first: IteratorResult<AgentEvent>;
     try {
@@ -120,8 +128,9 @@ export class Channel {
     return this.#stored.has(streamId);
   }
 
-  #note({ streamId, cursor }: AgentEvent): void {
+  #note({ streamId, cursor, seq = 0 }: AgentEvent): void {
     this.#stored.add(streamId);
+    this.#storedSeq = Math.max(this.#storedSeq, seq);
     this.#storedTo = cursor ?? this.#storedTo;
   }
 
