@@ -137,10 +137,13 @@ export {
   stirs,
   unlessSince,
 } from './link/index.ts';
+export type { LogMark } from './log-mark.ts';
+export { markAt, readBehind } from './log-mark.ts';
 export { pieceOf } from './piece.ts';
 export * from './redact.ts';
 export { EventRedaction, eventFacts } from './redact-events.ts';
 export * from './run.ts';
+export { nameOfPlace } from './session-place.ts';
 export type { Joining } from './stream/index.ts';
 export {
   AnswerWords,

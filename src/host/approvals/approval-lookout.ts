@@ -1,6 +1,6 @@
 import { callIdOf, isCoxswainError } from '../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../gate/index.ts';
-import { ToldOnce } from '../../session/index.ts';
+import { nameOfPlace, ToldOnce } from '../../session/index.ts';
 import { byAgentName, callersOf } from './open-places.ts';
 import type { ApprovalHost, OpenApproval } from './open-sessions.ts';
 
@@ -77,7 +77,7 @@ export class ApprovalLookout {
         // What a sub-agent asks is asked in its caller's session.
         const caller = callersOf(one, byName).find(({ agent }) => agent === one.agent);
         const place = caller ?? one;
-        changed.set(JSON.stringify([place.agent, place.userId, place.sessionId]), place);
+        changed.set(nameOfPlace(place), place);
       }
     }
     this.#calls = calls;

@@ -1,4 +1,5 @@
 import type { Principal, SessionPlace } from '../../contracts/index.ts';
+import { nameOfPlace } from '../../session/index.ts';
 import type { KnownQuestion } from './known-questions.ts';
 import { knownOf, mayKnow } from './known-questions.ts';
 import { prefixesOf } from './open-places.ts';
@@ -115,7 +116,7 @@ export class AskedSessions {
    */
   read(place: WaitingSession, stands: Stands, since: number, read: () => Promise<OpenApproval[]>) {
     const { userId } = place;
-    const name = placeName(place);
+    const name = nameOfPlace(place);
     const stand = stands.of(place);
     const before = this.#readings.get(name);
     if (before?.stand === stand && (!before.isOver || before.begun > since)) return before.found;
@@ -158,7 +159,7 @@ export class AskedSessions {
   }
 
   #at(place: SessionPlace, stand: string): Known | undefined {
-    const known = this.#known.get(place.userId)?.get(placeName(place));
+    const known = this.#known.get(place.userId)?.get(nameOfPlace(place));
     return known?.stand === stand && Date.now() < known.until ? known : undefined;
   }
 
@@ -170,7 +171,7 @@ export class AskedSessions {
       this.#size = 0;
     }
     const ofUser = this.#known.get(place.userId) ?? new Map<string, Known>();
-    const name = placeName(place);
+    const name = nameOfPlace(place);
     const stale = ofUser.get(name);
     const known = { ...before, stand, until: Math.min(until, before?.until ?? until), ...found };
     this.#size += weightOf(known) - (stale ? weightOf(stale) : 0);
@@ -188,4 +189,3 @@ const weightOf = ({ asks, below }: Known): number =>
   1 + (typeof asks === 'object' ? asks.length : 0) + (typeof below === 'object' ? below.length : 0);
 
 const nameOf = (userId: string, sessionId: string) => JSON.stringify([userId, sessionId]);
-const placeName = ({ agent, userId, sessionId }: SessionPlace) => JSON.stringify([agent, userId, sessionId]);

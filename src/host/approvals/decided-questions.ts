@@ -1,9 +1,8 @@
 import type { AgentEvent, PolicyDecisionRecord, SessionPlace, SessionSummary } from '../../contracts/index.ts';
-import { callIdOf, isCoxswainError } from '../../contracts/index.ts';
+import { callIdOf } from '../../contracts/index.ts';
 import { mayBeSubagents } from '../../gate/index.ts';
-import type { DecidedQuestion } from '../../session/index.ts';
-import { nameOfPrincipal } from '../../session/index.ts';
-import type { HostedSession } from '../hosted/index.ts';
+import type { DecidedQuestion, LogMark } from '../../session/index.ts';
+import { markAt, nameOfPrincipal, readBehind } from '../../session/index.ts';
 import type { DecidedFilter } from './approvals.ts';
 import { lookPast } from './open-places.ts';
 import type { ApprovalHost } from './open-sessions.ts';
@@ -30,7 +29,8 @@ type Found = DecidedQuestion & Pick<Entry, 'people' | 'answerers'>;
 interface Read {
   /** Where the log stood: at another place, there is more to read. */
   stand: string;
-  cursor: string | undefined;
+  /** How far it was read. */
+  mark?: LogMark | undefined;
   /** Tools of calls, by id. */
   tools: Map<string, string>;
   entries: Map<string, Entry>;
@@ -112,31 +112,21 @@ export class DecidedQuestions {
     const known = this.#read.get(name);
     this.#read.delete(name);
     const found = await lookPast(this.#host, { agent, userId, sessionId }, async (opened) => {
-      const read = (known && (await readOn(opened, known))) || (await readOn(opened, newRead()));
-      return read && { ...read, stand: standOf(session) };
+      const isRead = known !== undefined && (await readBehind(opened, known.mark, (event) => note(known, event)));
+      const read = isRead ? known : newRead();
+      if (!isRead) for await (const event of opened.events()) note(read, event);
+      read.stand = standOf(session);
+      return read;
     });
     if (found?.found) this.#read.set(name, found.found);
   }
 }
 
-const newRead = (): Read => ({ stand: '', cursor: undefined, tools: new Map(), entries: new Map() });
+const newRead = (): Read => ({ stand: '', tools: new Map(), entries: new Map() });
 
-/** Undefined: what is known is of another log. */
-async function readOn(session: HostedSession, read: Read): Promise<Read | undefined> {
-  const { cursor } = read;
-  try {
-    for await (const event of session.events(cursor === undefined ? {} : { after: cursor })) {
-      note(read, event);
-      read.cursor = event.cursor ?? read.cursor;
-    }
-    return read;
-  } catch (error) {
-    if (cursor !== undefined && isCoxswainError(error) && error.code === 'E_BAD_INPUT') return undefined;
-    throw error;
-  }
-}
-
-function note({ tools, entries }: Read, event: AgentEvent): void {
+function note(read: Read, event: AgentEvent): void {
+  const { tools, entries } = read;
+  read.mark = markAt(read.mark, event);
   if (event.type === 'tool_request') tools.set(event.requestId, event.name);
   else if (event.type === 'elicitation_response') {
     const { requestId, action, by, byName, timestamp: at } = event as typeof event & { by?: string; byName?: string };

@@ -1,5 +1,6 @@
 import type { AgentEvent, SessionPlace } from '../../contracts/index.ts';
-import { isCoxswainError } from '../../contracts/index.ts';
+import type { LogMark } from '../../session/index.ts';
+import { markAt, nameOfPlace, readBehind } from '../../session/index.ts';
 import type { HostedSession } from '../hosted/index.ts';
 import { lookInto } from './open-places.ts';
 import type { ApprovalHost } from './open-sessions.ts';
@@ -15,8 +16,8 @@ interface Answered {
   until: number;
   /** As what it is counted: a session without answers counts, too. */
   weight: number;
-  /** The newest event that was read, and the cursor before it. */
-  last?: { id: string; cursor: string; before: string | undefined };
+  /** How far the log was read; none of one that has to be read whole. */
+  mark?: LogMark | undefined;
 }
 
 /**
@@ -39,10 +40,10 @@ export class KnownAnswers {
 
   /** @param who name of a principal */
   async has(place: SessionPlace, requestId: string, who: string): Promise<boolean> {
-    const isKnown = () => this.#sessions.get(nameOf(place))?.names.has(answerName(requestId, who)) === true;
+    const isKnown = () => this.#sessions.get(nameOfPlace(place))?.names.has(answerName(requestId, who)) === true;
     if (isKnown()) return true;
     const look = async () => {
-      if (isKnown() || Date.now() < (this.#sessions.get(nameOf(place))?.until ?? 0)) return;
+      if (isKnown() || Date.now() < (this.#sessions.get(nameOfPlace(place))?.until ?? 0)) return;
       await lookInto(this.#host, place, (session) => this.#read(place, session));
     };
     const looking = this.#reading.then(look);
@@ -58,39 +59,23 @@ export class KnownAnswers {
   }
 
   async #read(place: SessionPlace, session: HostedSession): Promise<void> {
-    const before = this.#sessions.get(nameOf(place));
-    const answered = (before?.last && (await this.#readOn(session, before))) || (await this.#readAnew(place, session));
+    const before = this.#sessions.get(nameOfPlace(place));
+    const isRead = before !== undefined && (await readBehind(session, before.mark, (event) => note(before, event)));
+    const answered = isRead ? before : await this.#readAnew(place, session);
     answered.until = Date.now() + this.#everyMs;
     this.#keep(place, answered);
-  }
-
-  /** Undefined: what is known is of another log, or the log has no cursors. */
-  async #readOn(session: HostedSession, answered: Answered): Promise<Answered | undefined> {
-    const { last } = answered;
-    let isFirst = true;
-    try {
-      for await (const event of session.events(last?.before === undefined ? {} : { after: last.before })) {
-        if (isFirst && event.id !== last?.id) return undefined;
-        isFirst = false;
-        note(answered, event);
-      }
-    } catch (error) {
-      if (isCoxswainError(error) && error.code === 'E_BAD_INPUT') return undefined;
-      throw error;
-    }
-    return isFirst ? undefined : answered;
   }
 
   async #readAnew({ userId }: SessionPlace, session: HostedSession): Promise<Answered> {
     const answered: Answered = { userId, names: new Set(), until: 0, weight: 0 };
     for await (const event of session.history()) note(answered, event);
     // What its sub-agents do has no place in its log.
-    if (session.subagents) delete answered.last;
+    if (session.subagents) delete answered.mark;
     return answered;
   }
 
   #keep(place: SessionPlace, answered: Answered): void {
-    const name = nameOf(place);
+    const name = nameOfPlace(place);
     this.#drop(name);
     this.#sessions.set(name, answered);
     answered.weight = 10 + answered.names.size;
@@ -115,9 +100,7 @@ function note(answered: Answered, event: AgentEvent): void {
     const { requestId, byName } = event as typeof event & { byName?: string };
     if (byName !== undefined) answered.names.add(answerName(requestId, byName));
   }
-  if (event.cursor === undefined) return;
-  answered.last = { id: event.id, cursor: event.cursor, before: answered.last?.cursor };
+  answered.mark = markAt(answered.mark, event);
 }
 
-const nameOf = ({ agent, userId, sessionId }: SessionPlace) => JSON.stringify([agent, userId, sessionId]);
 const answerName = (requestId: string, who: string) => JSON.stringify([requestId, who]);

@@ -1,4 +1,5 @@
 import type { SessionPlace } from '../../contracts/index.ts';
+import { nameOfPlace } from '../../session/index.ts';
 import { goOn, isUnfinished } from '../hosted/index.ts';
 import { lookInto, lookPast, withoutSubagents } from './open-places.ts';
 import type { ApprovalHost } from './open-sessions.ts';
@@ -16,7 +17,7 @@ export interface Recovery {
 /** Sessions that nobody runs and that have something to do which needs nobody's answer. */
 export async function findUnfinished(host: ApprovalHost): Promise<SessionPlace[]> {
   const turns = await host.openTurns();
-  const running = new Set(turns.filter((one) => one.running).map(nameOf));
+  const running = new Set(turns.filter((one) => one.running).map(nameOfPlace));
   // A session of which a turn is open is gone on with by the agent of that turn; each agent of a host sees its calls.
   const inTurn = new Set(turns.map(sessionOf));
   const outlived = (await host.openSessions()).filter((one) => !inTurn.has(sessionOf(one)));
@@ -24,7 +25,7 @@ export async function findUnfinished(host: ApprovalHost): Promise<SessionPlace[]
   // Calls may be open that have outlived their turn.
   for (const { agent, userId, sessionId } of await withoutSubagents(host, [...turns, ...outlived])) {
     const place = { agent, userId, sessionId };
-    const name = nameOf(place);
+    const name = nameOfPlace(place);
     if (running.has(name) || found.has(name)) continue;
     const looked = await lookPast(host, place, (session) => isUnfinished(session));
     if (looked?.found) found.set(name, place);
@@ -47,4 +48,3 @@ export function recoverSessions(host: ApprovalHost, sessions: SessionPlace[]): R
 }
 
 const sessionOf = ({ userId, sessionId }: SessionPlace) => JSON.stringify([userId, sessionId]);
-const nameOf = ({ agent, userId, sessionId }: SessionPlace) => JSON.stringify([agent, userId, sessionId]);

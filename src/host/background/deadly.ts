@@ -1,4 +1,5 @@
 import type { SessionPlace } from '../../contracts/index.ts';
+import { nameOfPlace } from '../../session/index.ts';
 
 interface Found extends SessionPlace {
   deaths?: number;
@@ -27,9 +28,9 @@ export class DeadlyTurns {
   without<T extends Found>(found: readonly T[]): T[] {
     const deadly = found.filter(({ deaths = 0 }) => deaths >= this.#maxDeaths);
     const before = this.#known;
-    this.#known = new Set(deadly.map(nameOf));
+    this.#known = new Set(deadly.map(nameOfPlace));
     for (const { sessionId, deaths, ...place } of deadly) {
-      if (before.has(nameOf({ sessionId, ...place }))) continue;
+      if (before.has(nameOfPlace({ sessionId, ...place }))) continue;
       this.#warn(
         `session ${sessionId}: ${deaths} programs have died at its turn one after the other and stored nothing; ` +
           'nobody takes it over any more: see what it does, then continue or abort it by hand',
@@ -46,9 +47,7 @@ export function withoutDeadly(
   warn: (message: string) => void,
 ): SessionPlace[] {
   const turns = new DeadlyTurns(MAX_DEATHS, warn);
-  const left = new Set(turns.without(unattended).map(nameOf));
-  const known = new Set(unattended.map(nameOf));
-  return places.filter((place) => !known.has(nameOf(place)) || left.has(nameOf(place)));
+  const left = new Set(turns.without(unattended).map(nameOfPlace));
+  const known = new Set(unattended.map(nameOfPlace));
+  return places.filter((place) => !known.has(nameOfPlace(place)) || left.has(nameOfPlace(place)));
 }
-
-const nameOf = ({ agent, userId, sessionId }: SessionPlace) => JSON.stringify([agent, userId, sessionId]);

@@ -1,5 +1,6 @@
 import { MAX_TIMER_MS, newId } from '../../base/index.ts';
 import type { Dispatcher, SessionPlace } from '../../contracts/index.ts';
+import { nameOfPlace } from '../../session/index.ts';
 
 /** How often a look that fails is tried. */
 const TRIES = 5;
@@ -63,7 +64,7 @@ export class ProcessDispatcher implements Dispatcher {
 
   #put({ agent, userId, sessionId }: SessionPlace, tries: number): void {
     const place = { agent, userId, sessionId };
-    const name = JSON.stringify([agent, userId, sessionId]);
+    const name = nameOfPlace(place);
     if (!this.#waiting.has(name)) this.#waiting.set(name, { place, tries });
     this.#take();
   }

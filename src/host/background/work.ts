@@ -1,5 +1,6 @@
 import { keepingProcess, ToldOnce } from '../../base/index.ts';
 import type { Dispatcher, SessionPlace } from '../../contracts/index.ts';
+import { nameOfPlace } from '../../session/index.ts';
 import type { ApprovalHost } from '../approvals/index.ts';
 import { withoutSubagents } from '../approvals/index.ts';
 import { DeadlyTurns, MAX_DEATHS } from './deadly.ts';
@@ -143,7 +144,7 @@ export class HostWork implements Work {
 
   /** At once where there is room: who is found dead has waited. All nodes find them, and one gets the lease. */
   async #takeOver(place: SessionPlace): Promise<void> {
-    const name = nameOf(place);
+    const name = nameOfPlace(place);
     if (this.#taking.has(name)) return;
     if (this.#counts.running >= this.#options.concurrency) return this.#dispatcher.wake(place);
     const taking = this.#look(place)
@@ -186,7 +187,7 @@ export class HostWork implements Work {
 
   #dead(found: readonly Unattended[]): Unattended[] {
     const dead = found.filter(({ wasTaken }) => wasTaken);
-    const names = new Set(dead.map((one) => `${nameOf(one)} ${one.lastSeq}`));
+    const names = new Set(dead.map((one) => `${nameOfPlace(one)} ${one.lastSeq}`));
     for (const name of names) if (!this.#orphans.has(name)) this.#counts.orphans++;
     this.#orphans = names;
     return dead;
@@ -202,7 +203,7 @@ export class HostWork implements Work {
     const due: Unattended[] = [];
     for (const one of found) {
       if (one.wasTaken) continue;
-      const name = nameOf(one);
+      const name = nameOfPlace(one);
       const known = before.get(name);
       const isSame = known?.seq === one.lastSeq;
       const isWoken = isFirst || isSame;
@@ -212,5 +213,3 @@ export class HostWork implements Work {
     return due;
   }
 }
-
-const nameOf = ({ agent, userId, sessionId }: SessionPlace) => JSON.stringify([agent, userId, sessionId]);

@@ -1,6 +1,6 @@
 import type { AgentEvent, AgentSession, Principal, SessionSummary } from '../../contracts/index.ts';
-import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
-import type { Shape } from '../../session/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import type { LogMark, Shape } from '../../session/index.ts';
 import {
   checkIs,
   checkNoPromise,
@@ -9,8 +9,10 @@ import {
   eventFacts,
   flag,
   literal,
+  markAt,
   nameOfPrincipal,
   names,
+  readBehind,
 } from '../../session/index.ts';
 import type { AgentHost } from '../index.ts';
 import type { OperatorOf, OperatorScope } from './scope.ts';
@@ -43,8 +45,8 @@ const FORGOTTEN_MS = 60_000;
 
 interface Reading {
   redaction: EventRedaction;
-  /** The newest event that it has seen, and the cursor before it: by these another log of the same name is told apart. */
-  last?: { id: string; cursor: string; before: string | undefined };
+  /** How far it has seen the log. */
+  mark?: LogMark | undefined;
   /** One reads on at a time. */
   reading: Promise<unknown>;
   forgets?: ReturnType<typeof setTimeout>;
@@ -107,25 +109,30 @@ export class OperatorView {
     }
     const found: SessionSummary[] = [];
     const users = query.user !== undefined && isInScope(query.user, scope) ? [query.user] : scope.users;
-    let { after } = query;
+    const { after } = query;
     // Of one that is not in their scope nobody says whether it is there.
     if (after !== undefined && !isInScope(after.slice(0, after.indexOf('/')), scope)) throw notFound(after);
+    let at = after;
+    // A provider may know nothing of `users`: the place behind which the next answer begins is one that they may know.
+    let known = after;
+    const more = () => ({ sessions: found, ...(known === after || known === undefined ? {} : { after: known }) });
     for (let seen = 0; seen < SCAN; ) {
       const page = await listAll({
         limit: PAGE,
         ...(users ? { users } : {}),
-        ...(after === undefined ? {} : { after }),
+        ...(at === undefined ? {} : { after: at }),
       });
       for (const session of page) {
-        if (found.length >= query.limit) return { sessions: found, ...(after === undefined ? {} : { after }) };
+        if (found.length >= query.limit) return more();
+        at = `${session.userId}/${session.id}`;
         if (!isInScope(session.userId, scope)) continue;
-        after = `${session.userId}/${session.id}`;
+        known = at;
         if (matches(session, query, scope)) found.push(shownSummary(session, scope));
       }
       seen += page.length;
       if (page.length < PAGE) return { sessions: found };
     }
-    return { sessions: found, ...(after === undefined ? {} : { after }) };
+    return more();
   }
 
   /** Stored events of one session, as far as they may see them. One that is not in their scope is none. */
@@ -151,7 +158,9 @@ export class OperatorView {
   async #redactionOf(session: AgentSession, who: Principal, userId: string, agent: string): Promise<EventRedaction> {
     const key = JSON.stringify([nameOfPrincipal(who), who.roles ?? [], agent, userId, session.id]);
     const known = this.#readings.get(key);
-    const isRead = known !== undefined && (await oneAtATime(known, () => readOn(session, known)));
+    const isRead =
+      known !== undefined &&
+      (await oneAtATime(known, () => readBehind(session, known.mark, (event) => note(known, event))));
     const reading = isRead ? known : newReading(who);
     if (!isRead) await readAll(session, reading);
     this.#keep(key, reading);
@@ -191,28 +200,9 @@ async function readAll(session: AgentSession, reading: Reading): Promise<void> {
   for await (const event of session.events()) note(reading, event);
 }
 
-/** False: what is known is of another log, or of one without cursors. */
-async function readOn(session: AgentSession, reading: Reading): Promise<boolean> {
-  const { last } = reading;
-  if (!last) return false;
-  let isFirst = true;
-  try {
-    for await (const event of session.events(last.before === undefined ? {} : { after: last.before })) {
-      if (!isFirst) note(reading, event);
-      else if (event.id !== last.id) return false;
-      isFirst = false;
-    }
-    return !isFirst;
-  } catch (error) {
-    if (isCoxswainError(error) && error.code === 'E_BAD_INPUT') return false;
-    throw error;
-  }
-}
-
 function note(reading: Reading, event: AgentEvent): void {
   reading.redaction.see(event);
-  const { id, cursor } = event;
-  if (cursor !== undefined) reading.last = { id, cursor, before: reading.last?.cursor };
+  reading.mark = markAt(reading.mark, event);
 }
 
 function isInScope(userId: string, { users }: OperatorScope): boolean {

@@ -1,6 +1,6 @@
 import type { InitializeResult, Principal } from '../../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, PROTOCOL_VERSION } from '../../../contracts/index.ts';
-import { nameOfPrincipal } from '../../../session/index.ts';
+import { nameOfPlace, nameOfPrincipal } from '../../../session/index.ts';
 import type { ServerLimits } from '../protocol/index.ts';
 import { Counts, Quota } from '../protocol/index.ts';
 import type { KeyedChange } from '../stream/index.ts';
@@ -318,5 +318,5 @@ function otherKind(sessionId: string, isEphemeral: boolean): CoxswainError {
 }
 
 function keyOf(agent: string, userId: string, sessionId: string): string {
-  return JSON.stringify([agent, userId, sessionId]);
+  return nameOfPlace({ agent, userId, sessionId });
 }
