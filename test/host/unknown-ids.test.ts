@@ -1,30 +1,11 @@
 import { expect, test } from 'vitest';
 import { assertClientRuns, HostedSession } from '../../src/host/hosted/index.ts';
-import type { AgentSource } from '../../src/index.ts';
 import { createHost, fromAgent, InMemorySessionService } from '../../src/index.ts';
+import { countedLog } from '../counted-log.ts';
 import { bot, say } from './kit.ts';
 
-/** An agent that answers so often; notes how many events are read of its log. */
-function counted(answers: number) {
-  const read = { events: 0 };
-  const inner = fromAgent(bot(Array.from({ length: answers }, () => 'done')));
-  const source: AgentSource = {
-    ...inner,
-    async open(...given) {
-      const session = await inner.open(...given);
-      const events = session.events.bind(session);
-      return Object.assign(session, {
-        async *events(...options: Parameters<typeof events>) {
-          for await (const event of events(...options)) {
-            read.events++;
-            yield event;
-          }
-        },
-      });
-    },
-  };
-  return { source, read };
-}
+/** An agent that answers so often. */
+const counted = (answers: number) => countedLog(fromAgent(bot(Array.from({ length: answers }, () => 'done'))));
 
 test('ATK3-11 whoever answers questions that were never asked has the log read once, not once for each', async () => {
   const { source, read } = counted(11);

@@ -1,38 +1,15 @@
 import { expect, test, vi } from 'vitest';
-import type { AgentSource } from '../../src/index.ts';
 import { fromAgent } from '../../src/index.ts';
+import { countedLog } from '../counted-log.ts';
 import { collect } from '../runtime/kit.ts';
 import { puppet } from './agents.ts';
 import { connect, sessionOf, textOf } from './clients.ts';
 import { openShop } from './kit.ts';
 
-/** The puppet; notes each event that is read of a log, and each reading. */
-function counted() {
-  const read = { events: 0, times: 0 };
-  const inner = fromAgent(puppet());
-  const source: AgentSource = {
-    ...inner,
-    async open(...given) {
-      const session = await inner.open(...given);
-      const events = session.events.bind(session);
-      return Object.assign(session, {
-        async *events(...options: Parameters<typeof events>) {
-          read.times++;
-          for await (const event of events(...options)) {
-            read.events++;
-            yield event;
-          }
-        },
-      });
-    },
-  };
-  return { source, read };
-}
-
 const TURNS = 20;
 
 test('ATK3-11 a caller that asks what came of a conversation again is answered from where its newest turn begins', async () => {
-  const { source, read } = counted();
+  const { source, read } = countedLog(fromAgent(puppet()));
   await using shop = await openShop({ agents: [source] });
   await using client = await connect('v1', shop);
   const first = await client.call('puppet', { prompt: 'say 0' });
@@ -61,7 +38,7 @@ test('ATK3-11 a session that was deleted and made again is read from its beginni
 });
 
 test('ATK3-11 a call that waits for a turn of somebody else reads what is new of its log alone', async () => {
-  const { source, read } = counted();
+  const { source, read } = countedLog(fromAgent(puppet()));
   await using shop = await openShop({ agents: [source] });
   await using client = await connect('v1', shop);
   const session_id = sessionOf(await client.call('puppet', { prompt: 'say 0' }));

@@ -1,6 +1,7 @@
 import type { RemoteApprovals } from 'coxswain/client';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { Choice, Search } from '../parts/filters.tsx';
 import { Ago } from '../parts/time.tsx';
 import { Visible } from '../parts/visible.tsx';
 import { link, remote } from '../state/connection.ts';
@@ -12,7 +13,7 @@ type Answer = 'accept' | 'decline' | 'cancel';
 
 const PAGE = 50;
 const TYPING_MS = 250;
-const words: Readonly<Record<string, string>> = { accept: 'approved', decline: 'denied', cancel: 'cancelled' };
+const words: Readonly<Record<Answer, string>> = { accept: 'approved', decline: 'denied', cancel: 'cancelled' };
 
 /** What was decided before: by this person, or in sessions of theirs. */
 export function DecidedList({ selected }: { selected: string | undefined }): JSX.Element {
@@ -51,26 +52,8 @@ export function DecidedList({ selected }: { selected: string | undefined }): JSX
   return (
     <>
       <div class="filters">
-        <label>
-          <span class="said">Search decided questions</span>
-          <input
-            type="search"
-            placeholder="tool, user or rule"
-            value={search}
-            onInput={(event) => setSearch(event.currentTarget.value)}
-          />
-        </label>
-        <label>
-          <span class="said">Answer</span>
-          <select value={action} onChange={(event) => setAction(event.currentTarget.value as Answer | '')}>
-            <option value="">all answers</option>
-            {Object.entries(words).map(([name, label]) => (
-              <option key={name} value={name}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Search label="Search decided questions" placeholder="tool, user or rule" value={search} change={setSearch} />
+        <Choice label="Answer" all="all answers" value={action} names={words} change={setAction} />
       </div>
       {fault !== undefined && (
         <p class="notice bad" role="alert">
@@ -118,7 +101,8 @@ function Row({ one, isSelected }: { one: Decided; isSelected: boolean }): JSX.El
         <Visible text={tool ?? 'a question'} />
       </b>
       <span class="args">
-        {words[action] ?? action} by <Visible text={by === undefined ? 'somebody' : by === me ? 'you' : by} />
+        {(words as Readonly<Record<string, string>>)[action] ?? action} by{' '}
+        <Visible text={by === undefined ? 'somebody' : by === me ? 'you' : by} />
         {outcome === undefined && !isNo && ', more must approve'}
       </span>
       <span class="foot">

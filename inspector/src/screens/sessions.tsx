@@ -1,6 +1,7 @@
 import type { RemoteHost } from 'coxswain/client';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { Choice, Search } from '../parts/filters.tsx';
 import { short } from '../parts/short.ts';
 import { Ago } from '../parts/time.tsx';
 import { Visible } from '../parts/visible.tsx';
@@ -34,6 +35,7 @@ function List(): JSX.Element {
   const [state, setState] = useState<State | ''>('');
   const found = useSessions(host, looksAtAll, { search: words.trim(), user: user.trim(), agent, state });
   const { sessions, fault, more } = found;
+  const agentNames = Object.fromEntries(host?.agents.map(({ name }) => [name, name]) ?? []);
   return (
     <section class="page" aria-label="Sessions">
       <h1>
@@ -52,50 +54,12 @@ function List(): JSX.Element {
             </select>
           </label>
         )}
-        <label>
-          <span class="said">Search by id or title</span>
-          <input
-            type="search"
-            placeholder="id or title"
-            value={words}
-            onInput={(event) => setWords(event.currentTarget.value)}
-          />
-        </label>
-        {looksAtAll && (
-          <label>
-            <span class="said">User</span>
-            <input
-              type="search"
-              placeholder="user"
-              value={user}
-              onInput={(event) => setUser(event.currentTarget.value)}
-            />
-          </label>
-        )}
+        <Search label="Search by id or title" placeholder="id or title" value={words} change={setWords} />
+        {looksAtAll && <Search label="User" placeholder="user" value={user} change={setUser} />}
         {looksAtAll && (host?.agents.length ?? 0) > 1 && (
-          <label>
-            <span class="said">Agent</span>
-            <select value={agent} onChange={(event) => setAgent(event.currentTarget.value)}>
-              <option value="">all agents</option>
-              {host?.agents.map(({ name }) => (
-                <option key={name} value={name}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Choice label="Agent" all="all agents" value={agent} names={agentNames} change={setAgent} />
         )}
-        <label>
-          <span class="said">State</span>
-          <select value={state} onChange={(event) => setState(event.currentTarget.value as State | '')}>
-            <option value="">all states</option>
-            {Object.entries(states).map(([name, label]) => (
-              <option key={name} value={name}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice<State> label="State" all="all states" value={state} names={states} change={setState} />
       </div>
       {host && !looksAtAll && <NewSession host={host} />}
       {fault !== undefined && (
