@@ -12,23 +12,13 @@ import type {
   SessionPlace,
   SessionProvider,
   SessionRef,
-  SessionSummary,
 } from '../contracts/index.ts';
 import { assertSafeId, CoxswainError, storeGiven } from '../contracts/index.ts';
 import { subagentSessionId } from '../gate/index.ts';
 import type { AuditEntry } from '../session/index.ts';
-import {
-  auditOf,
-  checkPrincipal,
-  guardedTelemetry,
-  isOwn,
-  kindOf,
-  LazyMap,
-  listedSession,
-  MemoryJournal,
-} from '../session/index.ts';
+import { auditOf, checkPrincipal, guardedTelemetry, isOwn, kindOf, LazyMap, MemoryJournal } from '../session/index.ts';
 import type { AgentHost } from './agent-host.ts';
-import type { ApprovalHost, BorrowedSession, Recovery, WaitingSession } from './approvals/index.ts';
+import type { ApprovalHost, BorrowedSession, Recovery } from './approvals/index.ts';
 import { findUnfinished, HostApprovals, recoverSessions } from './approvals/index.ts';
 import type { SubmitOptions, SubmittedTurn, Work, WorkOptions } from './background/index.ts';
 import { Background, unattendedOf, withoutDeadly } from './background/index.ts';
@@ -36,6 +26,7 @@ import type { FrameHost, SessionOwnership, SharedStanding } from './frame/index.
 import { HostedFrame } from './frame/index.ts';
 import { HostedSession } from './hosted/index.ts';
 import { Confirmations, RunTimeQuestions } from './questions/index.ts';
+import { allSessions, sessionsInTurn, storedSessions, waitingSessions } from './stored-sessions.ts';
 import { SubagentSession } from './subagents/index.ts';
 import type { AuditOptions, Holder, HostOptions, OpenOptions } from './terms/index.ts';
 import {
@@ -100,9 +91,9 @@ class Host implements AgentHost, Holder {
     }
     this.#tools = new HostToolRegistry(options.tools ?? [], options.toolProviders ?? [], this.#warn);
     const host: ApprovalHost = {
-      openSessions: (scope) => this.#openSessions(scope),
-      openTurns: () => this.#openTurns(),
-      allSessions: (page) => this.#allSessions(page),
+      openSessions: (scope) => waitingSessions(this.#sources, this.#ownContext(), scope),
+      openTurns: () => sessionsInTurn(this.#sources, this.#ownContext()),
+      allSessions: async (page) => allSessions(this.sessions(), page),
       borrow: (agent, userId, sessionId) => this.#borrow(agent, userId, sessionId),
       agentTools: new Set(
         (options.tools ?? []).filter((tool) => subagentOf(tool) !== undefined).map(({ name }) => name),
@@ -121,7 +112,7 @@ class Host implements AgentHost, Holder {
         during,
         open: (agent, opening) => this.open(agent, opening),
         openSessions: host.openSessions,
-        unattended: (options) => unattendedOf(this.#sources, this.#context(this.#options.userId ?? 'local'), options),
+        unattended: (options) => unattendedOf(this.#sources, this.#ownContext(), options),
         leaveAll: () => this.#leaveAll(),
         releaseDead: ({ agent, userId, sessionId }) => this.#releaseDead(agent, userId, sessionId),
       },
@@ -276,35 +267,16 @@ class Host implements AgentHost, Holder {
   }
 
   sessions(userId?: string): SessionProvider {
-    const [source] = this.#sources.values();
     const whose = userId ?? this.#options.userId ?? 'local';
-    const provider = source?.sessions?.(this.#context(whose));
-    if (!provider) {
-      throw new CoxswainError(
-        'UNIMPLEMENTED',
-        'E_UNSUPPORTED',
-        'the agents of this host keep no sessions that can be listed',
-      );
-    }
-    const open = provider.open?.bind(provider);
-    const listAll = provider.listAll?.bind(provider);
-    return {
-      create: (options) => provider.create(options),
-      load: (sessionId) => provider.load(sessionId),
-      list: async (options) => (await provider.list(options)).map(listedSession),
-      delete: async (sessionId, ...more: []) => {
-        await provider.delete(sessionId, ...more);
-        this.#frameHost.confirmations.forget(standingOf(whose, sessionId, undefined));
-        // What was said always in it ends with it.
-        for (const agent of this.#sources.keys()) {
-          this.#frameHost.confirmations.forget(standingOf(whose, sessionId, agent));
-          this.#frameHost.remembered.forget({ userId: whose, agent, sessionId });
-        }
-        await this.#journal.forget({ app: this.#options.app, userId: whose, sessionId });
-      },
-      ...(open ? { open } : {}),
-      ...(listAll ? { listAll: async (options) => (await listAll(options)).map(listedSession) } : {}),
-    };
+    return storedSessions(this.#sources, this.#context(whose), async (sessionId) => {
+      this.#frameHost.confirmations.forget(standingOf(whose, sessionId, undefined));
+      // What was said always in it ends with it.
+      for (const agent of this.#sources.keys()) {
+        this.#frameHost.confirmations.forget(standingOf(whose, sessionId, agent));
+        this.#frameHost.remembered.forget({ userId: whose, agent, sessionId });
+      }
+      await this.#journal.forget({ app: this.#options.app, userId: whose, sessionId });
+    });
   }
 
   async close(): Promise<void> {
@@ -319,29 +291,9 @@ class Host implements AgentHost, Holder {
     return hostContext(this.#options, { userId, principal }, this.#warn);
   }
 
-  async #allSessions(page: { limit: number; after?: string }): Promise<SessionSummary[]> {
-    const { listAll } = this.sessions();
-    if (listAll) return listAll(page);
-    const message = 'the agents of this host keep no sessions that can be listed over all users';
-    throw new CoxswainError('UNIMPLEMENTED', 'E_UNSUPPORTED', message);
-  }
-
-  async #openSessions(scope?: { userId?: string; sessionId?: string }): Promise<WaitingSession[]> {
-    const found: WaitingSession[] = [];
-    for (const [agent, source] of this.#sources) {
-      const provider = source.sessions?.(this.#context(this.#options.userId ?? 'local'));
-      for (const open of (await provider?.open?.(scope)) ?? []) found.push({ agent, ...open });
-    }
-    return found;
-  }
-
-  async #openTurns(): Promise<(SessionPlace & { running: boolean })[]> {
-    const found: (SessionPlace & { running: boolean })[] = [];
-    for (const [agent, source] of this.#sources) {
-      const provider = source.sessions?.(this.#context(this.#options.userId ?? 'local'));
-      for (const turn of (await provider?.openTurns?.()) ?? []) found.push({ agent, ...turn });
-    }
-    return found;
+  /** For what is asked over all users. */
+  #ownContext(): HostContext {
+    return this.#context(this.#options.userId ?? 'local');
   }
 
   async #releaseDead(agent: string, userId: string, sessionId: string): Promise<void> {
@@ -371,7 +323,7 @@ class Host implements AgentHost, Holder {
   }
 
   async recover(): Promise<Recovery> {
-    const dead = await unattendedOf(this.#sources, this.#context(this.#options.userId ?? 'local'), {});
+    const dead = await unattendedOf(this.#sources, this.#ownContext(), {});
     const worth = withoutDeadly(await this.unfinished(), dead, this.#warn);
     const { sessions, done } = recoverSessions(this.#approvalHost, worth);
     this.#during(done);
