@@ -225,6 +225,8 @@ export class HttpFront {
       });
       const text = longTextOf(answer);
       if (text === undefined) return answer;
+      // What its making held is over. Where there is no room for the text itself the answer is an error, and no body that
+      // ends at once; it counts as it is written.
       held.giveAll();
       held.take(text.length);
       held.giveAll();
