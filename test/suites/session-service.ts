@@ -1220,7 +1220,7 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
       });
 
       describe('of many events', () => {
-        const MANY = 400;
+        const MANY = 900;
         const target = { ...key, id: 'copy' };
         beforeEach(async () => {
           const count = (n: number) => change(`n${n}`, { n });
@@ -1239,34 +1239,29 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         test('is made in pages, and nobody sees it before it is whole', async () => {
           const looks: Promise<unknown>[] = [];
           const seen: string[] = [];
-          // One kind of look for each of the first two pages: a store whose connections are all taken would look too late.
-          const refuse = () => {
-            const missing = [
-              service.append(target, [event('x')]),
-              service.append(target, [], { epoch: 1 }),
-              service.acquire(target),
-              service.fork(target, { id: 'f1' }),
-            ];
-            looks.push(
-              ...missing.map(async (refused) =>
-                expect(await refusalOf(refused)).toMatchObject({ code: 'E_SESSION_NOT_FOUND' }),
-              ),
-            );
-          };
-          const read = () => {
-            looks.push(
+          const missing = (refused: Promise<unknown>) =>
+            refusalOf(refused).then((error) => expect(error).toMatchObject({ code: 'E_SESSION_NOT_FOUND' }));
+          // A few looks for each of the first pages, those that are over soon first: a store whose connections are all taken
+          // would look too late.
+          const steps = [
+            () => [
               service.get(target).then((record) => expect(record).toBeUndefined()),
               service.list(key).then((all) => expect(all.map(({ id }) => id)).toEqual([key.id])),
               service.openCalls(target).then((calls) => expect(calls).toEqual([])),
+            ],
+            () => [
               service.openTurns({ app: key.app, userId: key.userId }).then((turns) => expect(turns).toEqual([])),
               service.holder(target).then((epoch) => expect(epoch).toBeUndefined()),
+            ],
+            () => [
               service.grown?.([{ key: target, seq: 0 }]).then((keys) => expect(keys).toEqual([])) ?? Promise.resolve(),
               service.altered?.(target).then((rows) => expect(rows).toEqual([])) ?? Promise.resolve(),
-            );
-          };
-          const steps = [refuse, read];
+            ],
+            () => [missing(service.append(target, [event('x')])), missing(service.append(target, [], { epoch: 1 }))],
+            () => [missing(service.acquire(target)), missing(service.fork(target, { id: 'f1' }))],
+          ];
           const settle = pages((events) => {
-            steps.shift()?.();
+            looks.push(...(steps.shift()?.() ?? []));
             seen.push(...ids(events));
           });
           const copy = await service.fork(key, { id: 'copy', settle });
