@@ -328,4 +328,45 @@ describe('what an editor is shown of calls and costs', () => {
     await editor.prompt(await editor.start(), 'hi');
     expect(editor.updates.some(({ sessionUpdate }) => sessionUpdate === 'usage_update')).toBe(false);
   });
+
+  const talkative = () => {
+    const essay = { text: 'All about cheese. '.repeat(300), usage: { inputTokens: 20, outputTokens: 1_400 } };
+    const again = { text: essay.text, usage: { inputTokens: 1_440, outputTokens: 1_400 } };
+    const model = new ScriptedModel([essay, again, 'It was about cheese.', 'You are welcome.']);
+    const compaction = { window: 3_000, keep: 1 };
+    const agents = [new LlmAgent({ name: 'bot', model, compaction })];
+    return createHost({ app: 'shop', agents, store: new InMemorySessionService() });
+  };
+  const talked = async (session: object) => {
+    const more = { contextTokens: 3_000 };
+    const editor = await editorOf(talkative(), 'none', undefined, more, { session });
+    const sessionId = await editor.start();
+    for (const words of ['Explain cheese.', 'Once more.', 'Thank you!']) await editor.prompt(sessionId, words);
+    return { editor, sessionId };
+  };
+  const told = (editor: Editor) => editor.updates.filter((it) => it.sessionUpdate === 'compaction_update');
+
+  test('IOP-A6 a compaction is shown with its summary to an editor that knows them, also when the session is loaded; the context is emptier then', async () => {
+    const { editor, sessionId } = await talked({ compaction: {} });
+    const update = {
+      status: 'completed',
+      summary: [{ type: 'text', text: 'It was about cheese.' }],
+      _meta: { coxswain: { by: 'model' } },
+    };
+    const [shown] = told(editor);
+    expect(told(editor)).toMatchObject([update]);
+    const fills = editor.updates.flatMap((it) => (it.sessionUpdate === 'usage_update' ? [it.used] : []));
+    // After the two essays; with the summary in their place.
+    expect(fills.slice(0, 2)).toEqual([1_420, 2_840]);
+    expect(fills.some((used, at) => at > 1 && used > 0 && used < 1_500)).toBe(true);
+    editor.updates.length = 0;
+    await editor.agent.request('session/load', { sessionId, cwd: '/work', mcpServers: [] });
+    expect(told(editor)).toEqual([shown]);
+  });
+
+  test('IOP-A6 an editor that does not say that it knows compactions is sent none', async () => {
+    const { editor } = await talked({});
+    expect(editor.text()).toContain('You are welcome.');
+    expect(told(editor)).toEqual([]);
+  });
 });

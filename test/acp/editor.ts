@@ -1,4 +1,5 @@
 import type {
+  ClientCapabilities,
   ClientConnection,
   InitializeResponse,
   RequestPermissionRequest,
@@ -29,6 +30,7 @@ export async function editorOn(
   stream: Stream,
   picks: Picks = 'none',
   onForm?: (message: string) => void,
+  capabilities: ClientCapabilities = {},
 ): Promise<Editor> {
   const updates: SessionUpdate[] = [];
   const asked: RequestPermissionRequest[] = [];
@@ -60,7 +62,7 @@ export async function editorOn(
   const { agent } = connection;
   const info = await agent.request('initialize', {
     protocolVersion: PROTOCOL_VERSION,
-    clientCapabilities: onForm ? { elicitation: { form: {} } } : {},
+    clientCapabilities: { ...(onForm ? { elicitation: { form: {} } } : {}), ...capabilities },
   });
   return {
     agent,
@@ -86,6 +88,7 @@ export async function editorOf(
   picks: Picks = 'none',
   onForm?: (message: string) => void,
   more: Partial<ServeAcpOptions> = {},
+  capabilities: ClientCapabilities = {},
 ): Promise<Editor & { closed: Promise<void> }> {
   let hangUp = () => {};
   const there = new TransformStream<Uint8Array, Uint8Array>({
@@ -103,7 +106,7 @@ export async function editorOf(
     },
     { input: there.readable, output: back.writable },
   );
-  const editor = await editorOn(ndJsonStream(there.writable, back.readable), picks, onForm);
+  const editor = await editorOn(ndJsonStream(there.writable, back.readable), picks, onForm, capabilities);
   const close = () => {
     hangUp();
     // The end of one way is not the end of the other: what the editor still waits for would wait for ever.

@@ -319,7 +319,8 @@ class Served {
 
   #showing(client: AgentContext, { session, spent }: EditorSession): Showing {
     const { contextTokens } = this.#options;
-    return new Showing(client, session.id, { spent, ...(contextTokens === undefined ? {} : { contextTokens }) });
+    const shown = { spent, compactions: this.#client.session?.compaction != null };
+    return new Showing(client, session.id, contextTokens === undefined ? shown : { ...shown, contextTokens });
   }
 
   async #prompt(sessionId: string, content: ContentPart[], client: AgentContext): Promise<PromptResponse> {

@@ -4,11 +4,22 @@ import { notesOf } from '../../../contracts/index.ts';
 
 type Named<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
 
+type CompactionEvent = Extract<AgentEvent, { type: 'custom'; kind: 'compacted' }>;
+
+const isCompaction = (event: AgentEvent): event is CompactionEvent =>
+  event.type === 'custom' && event.kind === 'compacted';
+
 export interface Costs {
   /** Tokens that the model's context holds, where it is known. */
   contextTokens?: number;
   /** USD of the session so far. */
   spent: { usd: number };
+}
+
+/** What the editor has and is shown of a session. */
+export interface ShowingOptions extends Costs {
+  /** Whether the editor knows updates of compactions. */
+  compactions: boolean;
 }
 
 /** Shows a session's events to an editor. */
@@ -19,12 +30,12 @@ export class Showing {
   readonly #pieces = new Set<unknown>();
   /** Of calls that were shown. */
   readonly #kinds = new Map<string, ToolKind>();
-  readonly #costs: Costs;
+  readonly #options: ShowingOptions;
 
-  constructor(client: AgentContext, sessionId: string, costs: Costs) {
+  constructor(client: AgentContext, sessionId: string, options: ShowingOptions) {
     this.#client = client;
     this.#sessionId = sessionId;
-    this.#costs = costs;
+    this.#options = options;
   }
 
   /** What kind of call the editor was shown it to be. */
@@ -37,6 +48,8 @@ export class Showing {
     if (event.type === 'message' && event.role === 'user') return;
     if (event.type === 'usage') await this.#usage(event);
     await this.replay(event);
+    // Of the agent that the editor talks to; others have contexts of their own.
+    if (isCompaction(event) && event.data.path === '') await this.#fill(event.data.tokensAfter);
   }
 
   /** What has happened, the user's words too. */
@@ -66,6 +79,9 @@ export class Showing {
           await this.#update({ sessionUpdate: 'session_info_update', title: event.title });
         }
         break;
+      case 'custom':
+        if (isCompaction(event)) await this.#compaction(event);
+        break;
       default:
     }
   }
@@ -92,14 +108,32 @@ export class Showing {
   }
 
   async #usage({ inputTokens = 0, outputTokens = 0, cost }: Named<'usage'>): Promise<void> {
-    const { contextTokens: size, spent } = this.#costs;
+    const { spent } = this.#options;
     spent.usd += cost?.usd ?? 0;
+    await this.#fill(inputTokens + outputTokens);
+  }
+
+  /** How full the model's context is, where its size is known. */
+  async #fill(used: number): Promise<void> {
+    const { contextTokens: size, spent } = this.#options;
     if (size === undefined) return;
     await this.#update({
       sessionUpdate: 'usage_update',
-      used: inputTokens + outputTokens,
+      used,
       size,
       ...(spent.usd === 0 ? {} : { cost: { amount: spent.usd, currency: 'USD' } }),
+    });
+  }
+
+  /** It is over when its event is stored; an editor that does not say that it knows such updates gets none. */
+  async #compaction({ id, data: { summary, by, tokensBefore, tokensAfter } }: CompactionEvent): Promise<void> {
+    if (!this.#options.compactions) return;
+    await this.#update({
+      sessionUpdate: 'compaction_update',
+      compactionId: id,
+      status: 'completed',
+      ...(summary === undefined ? {} : { summary: [{ type: 'text', text: summary }] }),
+      _meta: { coxswain: { by, tokensBefore, tokensAfter } },
     });
   }
 
