@@ -58,6 +58,27 @@ describe('due by what the provider has counted', () => {
   });
 });
 
+test('CMP-18 a summary that never comes is given up after its time, and the turn takes place without it', async () => {
+  const model = new ScriptedModel([
+    { text: long(2000), usage: { inputTokens: 500, outputTokens: 500 } },
+    { text: long(2000), usage: { inputTokens: 1500, outputTokens: 500 } },
+    'three',
+  ]);
+  const given: AbortSignal[] = [];
+  const summarise = ({ signal }: { signal: AbortSignal }) => {
+    given.push(signal);
+    return new Promise<string>(() => {});
+  };
+  const compaction = { window: 2000, keep: 1, summarise, summariseTimeoutMs: 5 };
+  const { say, warnings } = bench(llm('bot', model, { compaction }));
+  await say('one');
+  await say('two');
+  expect(endOf(await say('and now'))).toBe('completed');
+  expect(given[0]?.aborted).toBe(true);
+  expect(warnings).toEqual([expect.stringContaining('has given no summary within 5 ms')]);
+  expect(model.requests.at(-1)?.contents).toHaveLength(5);
+});
+
 test('CMP-16 what those have cost who were asked before and did not answer is no length of a request', async () => {
   let asked = 0;
   const agent = llm(

@@ -61,9 +61,10 @@ const compactionOf: Shape<CompactionOptions> = {
   },
   keep: count,
   summarise: either(text, fn),
+  summariseTimeoutMs: amount,
 };
 const compaction: Check = {
-  needs: 'false, or { window?, at?, keep?, summarise? }',
+  needs: 'false, or { window?, at?, keep?, summarise?, summariseTimeoutMs? }',
   fits: (value) => value === false || isObject(value),
 };
 const llm: Shape<LlmAgentOptions> = {

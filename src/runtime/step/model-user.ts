@@ -27,6 +27,11 @@ export interface CompactionOptions {
    * summary. With no text, or a failure, nothing is left out but results.
    */
   summarise?: string | ((given: GivenRange) => string | undefined | Promise<string | undefined>);
+  /**
+   * Milliseconds that a function has for a summary; then its signal is aborted, and nothing is summed up. 0: no limit.
+   * Default 120,000.
+   */
+  summariseTimeoutMs?: number;
 }
 
 /** Messages that a summary is to stand for. */
@@ -36,6 +41,7 @@ interface GivenRange {
   /** The messages as one text; of very long ones without the middle. */
   readonly text: string;
   readonly contents: readonly Content[];
+  /** Aborted with the turn, or when the time for a summary is over. */
   readonly signal: AbortSignal;
 }
 

@@ -1,8 +1,8 @@
-import { newId } from '../../base/index.ts';
+import { isTimed, newId } from '../../base/index.ts';
 import type { Content, Usage } from '../../contracts/index.ts';
 import { copyJson, messageOf, textOfParts } from '../../contracts/index.ts';
 import type { AgentContext } from '../agent/index.ts';
-import { keepWrites, modelNameOf, orAbort } from '../agent/index.ts';
+import { keepWrites, modelNameOf, underSignal } from '../agent/index.ts';
 import type { HookChain } from '../hooks/index.ts';
 import { CallbackContext, Editing, failClosed, hookResponse } from '../hooks/index.ts';
 import type { Compacted } from '../log/index.ts';
@@ -15,6 +15,9 @@ import { transcriptOf } from './transcript.ts';
 
 /** Characters that a token has, about: of a transcript, half of what may be sent. */
 const CHARS_PER_TOKEN = 3;
+
+/** Milliseconds that a function of the agent's has for a summary. */
+const DEFAULT_TIMEOUT_MS = 120_000;
 
 /** What a model is told when nothing else is said. */
 export const SUMMARY_PROMPT = `You are given the record of a conversation between a user, an assistant and tools. The assistant will continue its work with your summary instead of the record. Write that summary.
@@ -60,11 +63,9 @@ export class Summariser {
     const text = transcriptOf(contents, Math.max(2000, Math.floor((limit * CHARS_PER_TOKEN) / 2)));
     try {
       if (typeof summarise !== 'function') return await this.#byModel(text, summarise ?? SUMMARY_PROMPT);
-      const { signal } = this.#context;
-      const given = { agent: this.#agent.name, text, contents, signal };
-      const summary: unknown = await orAbort(
-        signal,
-        Promise.resolve().then(() => summarise(given)),
+      const { summariseTimeoutMs: timeoutMs = DEFAULT_TIMEOUT_MS } = compaction || {};
+      const summary: unknown = await inTime(this.#context.signal, timeoutMs, (signal) =>
+        summarise({ agent: this.#agent.name, text, contents, signal }),
       );
       if (typeof summary === 'string' && summary.trim() !== '') {
         return { summary: summary.trim(), by: 'summariser', stateDelta: {} };
@@ -182,6 +183,17 @@ export class Summariser {
     }
     return undefined;
   }
+}
+
+/** What a function gives within that time, whatever it does then. @throws the reason of an abort; Error when it is over */
+function inTime<T>(parent: AbortSignal, timeoutMs: number, work: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const begin = (signal: AbortSignal, end: (reason: unknown) => void) => {
+    const late = () => end(new Error(`the function has given no summary within ${timeoutMs} ms`));
+    if (isTimed(timeoutMs)) timer = setTimeout(late, timeoutMs);
+    return Promise.resolve().then(() => work(signal));
+  };
+  return underSignal(parent, begin, () => clearTimeout(timer));
 }
 
 function faultText(fault: ModelFault | undefined): string {
