@@ -19,7 +19,12 @@ const sharing = readdirSync(join(import.meta.dirname, 'test'), { withFileTypes: 
 const browsing = ['test/react/*-page.test.ts', 'test/http/chat-page.test.ts', 'test/websocket/browser.test.ts'];
 
 /** These install the packed package from the registry, as its users do: `npm run test:installed`. */
-const installing = ['test/examples/installed.test.ts', 'test/examples/tasks.test.ts', 'test/pages/newcomer.test.ts'];
+const installing = [
+  'test/examples/installed.test.ts',
+  'test/examples/next.test.ts',
+  'test/examples/tasks.test.ts',
+  'test/pages/newcomer.test.ts',
+];
 
 /** The package's own name, as the examples import it: its sources. */
 const { exports } = JSON.parse(readFileSync(join(import.meta.dirname, 'package.json'), 'utf8')) as {

@@ -112,6 +112,7 @@ export const sections: readonly Section[] = [
       'examples/mcp/README.md',
       'examples/remote/README.md',
       'examples/chat/README.md',
+      'examples/next/README.md',
       'examples/react/README.md',
       'examples/page/README.md',
     ],

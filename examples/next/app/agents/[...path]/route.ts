@@ -1,0 +1,5 @@
+import { agents } from '../../../server.ts';
+
+export const GET = agents;
+export const POST = agents;
+export const DELETE = agents;
