@@ -50,6 +50,42 @@ async function twoTurns(): Promise<void> {
   });
 }
 
+test('CMP-19 fork copies the artifacts that the copied part of the log names, and no others', async () => {
+  const kept = (id: string, delta: Record<string, number>) => event(id, { actions: { artifactDelta: delta } });
+  await inStore(async (store) => {
+    await store.create(key);
+    await store.append(key, [
+      turn('first'),
+      kept('e2', { a: 1, 'user:me': 1 }),
+      turn('second'),
+      kept('e4', { a: 2, b: 1 }),
+    ]);
+    for (const name of ['a', 'a', 'b', 'user:me', 'unnamed'])
+      await store.artifacts.save(key, name, { mimeType: 'text/plain', data: Buffer.from(name) });
+  });
+  for (const args of [
+    ['--id', 'whole'],
+    ['--id', 'part', '--through', '2'],
+  ])
+    expect((await sessions('fork', 's1', ...args)).code).toBe(0);
+  await inStore(async ({ artifacts }) => {
+    const of = async (id: string) => {
+      const copy = { ...key, id };
+      const names = await artifacts.list(copy);
+      return Promise.all(names.map(async (name) => [name, ...(await artifacts.versions(copy, name))]));
+    };
+    expect(await of('whole')).toEqual([
+      ['a', 2, 1],
+      ['b', 1],
+      ['user:me', 1],
+    ]);
+    expect(await of('part')).toEqual([
+      ['a', 1],
+      ['user:me', 1],
+    ]);
+  });
+});
+
 test('S0-58 S0-57 fork and rewind: the copy has no open calls, what is taken back is out of sight and in the log', async () => {
   await twoTurns();
   const forked = await sessions('fork', 's1', '--id', 'copy');

@@ -155,19 +155,38 @@ describe('ATK4-12 a part of a result is not read as the whole', () => {
   const lacks =
     /^\[not the whole result: this is what is left of \d+ bytes; what was kept as "[^"]+" cannot be read here\]\nHEAD/;
 
-  test.each(['by the id of its call', 'by its name'])('in a copy of the session, %s', async (by) => {
-    const { artifacts, id, name, readBy } = await kept();
-    const host = readBy(by === 'by its name' ? name : id);
-    const [whole] = answers(await say(await host.open('bot', { sessionId: 's' }), 'read'), 'read_result');
-    expect(whole).toMatch(/^HEAD/);
-    expect(whole).toContain('MIDDLE-FACT');
-    const copy = await host.open('bot', { sessionId: 's', fork: true });
-    const [part] = answers(await say(copy, 'read'), 'read_result');
-    expect(part).toMatch(lacks);
-    expect(part).not.toContain('MIDDLE-FACT');
-    // A file of the copy by that name is another one.
-    await artifacts.save({ ...key, id: copy.id }, name, bytesOf('OTHER'));
-    expect(answers(await say(copy, 'read'), 'read_result')[0]).not.toContain('MIDDLE-FACT');
+  describe.each(['by the id of its call', 'by its name'])('in a copy of the session, %s', (by) => {
+    const copied = async (change: (artifacts: InMemoryArtifactService) => void = () => {}) => {
+      const { artifacts, id, name, readBy } = await kept();
+      change(artifacts);
+      const host = readBy(by === 'by its name' ? name : id);
+      const copy = await host.open('bot', { sessionId: 's', fork: true });
+      const found = async () => answers(await say(copy, 'read'), 'read_result')[0] ?? '';
+      return { artifacts, name, found, copy: { ...key, id: copy.id } };
+    };
+
+    test('CMP-19 the artifact was copied with it; whatever becomes of the original’s, or is saved under its name', async () => {
+      const { artifacts, name, found, copy } = await copied();
+      await artifacts.erase(key);
+      expect(await found()).toContain('MIDDLE-FACT');
+      expect(await artifacts.save(copy, name, bytesOf('OTHER'))).toBe(2);
+      expect(await found()).toContain('MIDDLE-FACT');
+      expect(await artifacts.list(key)).toEqual([]);
+    });
+
+    test.each([
+      ['a service that copies nothing', undefined],
+      ['one that fails', () => Promise.reject(new Error('no room'))],
+    ])('with %s the log is read, and says what is missing', async (_, copies) => {
+      const { artifacts, name, found, copy } = await copied((service) => {
+        Object.assign(service, { copy: copies });
+      });
+      expect(await found()).toMatch(lacks);
+      expect(await found()).not.toContain('MIDDLE-FACT');
+      // A file of the copy by that name is another one.
+      await artifacts.save(copy, name, bytesOf('OTHER'));
+      expect(await found()).not.toContain('MIDDLE-FACT');
+    });
   });
 
   test('where it is erased, and where there is no artifact service any more', async () => {

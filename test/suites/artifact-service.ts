@@ -60,6 +60,44 @@ export function artifactServiceSuite(
       await expect(service.erase?.({ app: key.app, userId: '../u' })).rejects.toMatchObject({ code: 'E_ID' });
     });
 
+    test('CMP-19 versions are copied to another session of the user under their numbers, and stand by themselves there', async () => {
+      const { service, reopen } = await fresh();
+      const target = { ...key, id: 's2' };
+      for (const filename of ['a', 'a', 'a', 'b', 'c', 'Ä'.repeat(60)])
+        await service.save(key, filename, text(filename));
+      await service.save(key, 'user:mine', text('mine'));
+      await service.delete(key, 'a', 3);
+      await service.save(target, 'c', text('here already'));
+      const files = { a: [1, 3], c: [1], ['Ä'.repeat(60)]: [1], 'user:mine': [1], never: [2] };
+      await service.copy?.(key, target, files);
+      await service.copy?.(key, target, files);
+      expect(await service.list(target)).toEqual(['a', 'c', 'user:mine', 'Ä'.repeat(60)]);
+      expect(await service.versions(target, 'a')).toEqual([1]);
+      expect(read((await service.load(target, 'c', 1))?.data ?? '')).toBe('here already');
+      await service.erase?.(key);
+      expect(await service.load(target, 'a')).toMatchObject({ mimeType: 'text/plain', version: 1, data: 'YQ==' });
+      // Numbers that the copied log has are not used for anything else.
+      expect(await service.save(target, 'a', text('new'))).toBe(4);
+      expect(await service.save(target, 'never', text('new'))).toBe(3);
+      const again = (await reopen?.()) ?? service;
+      expect(await again.versions(target, 'a')).toEqual([4, 1]);
+    });
+
+    test('CMP-19 nothing is copied to another user, or another app', async () => {
+      const { service } = await fresh();
+      await service.save(key, 'a', text('mine'));
+      for (const target of [
+        { ...key, userId: 'u2' },
+        { ...key, app: 'other' },
+      ]) {
+        await expect(service.copy?.(key, target, { a: [1] })).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+        expect(await service.list(target)).toEqual([]);
+      }
+      const to = { ...key, id: 's2' };
+      await expect(service.copy?.(key, to, { '../a': [1] })).rejects.toMatchObject({ code: 'E_ID' });
+      await expect(service.copy?.(key, to, { a: [1.5] })).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+    });
+
     test('S0-72 delete one version or all; numbers are never used again; list is sorted', async () => {
       const { service } = await fresh();
       for (const filename of ['b', 'a', 'a']) await service.save(key, filename, text(filename));

@@ -23,6 +23,7 @@ import {
   joinBus,
   sessionService,
   strictest,
+  warnOnStderr,
 } from '../../runtime/index.ts';
 import type { DescribeOptions } from '../../runtime/session/index.ts';
 import { describeAgent, sessionFor } from '../../runtime/session/index.ts';
@@ -118,11 +119,12 @@ async function openSession(
 ): Promise<AdkSession> {
   const scope = { app: context.app, userId: context.userId ?? 'local' };
   joinBus(service, context.bus);
-  const live = await sessionFor(service, scope, ref, () => importSnapshot(service, scope, ref));
+  const warn = options.warn ?? context.warn;
+  const copying = { artifacts: options.services?.artifacts, warn: warn ?? warnOnStderr };
+  const live = await sessionFor(service, scope, ref, () => importSnapshot(service, scope, ref), copying);
   const plugins = context.hooks
     ? [hostHooks(context.hooks, context.hookTimeoutMs), ...(options.plugins ?? [])]
     : options.plugins;
-  const warn = options.warn ?? context.warn;
   const telemetry = options.telemetry ?? context.telemetry;
   const answerLimits = options.answerLimits ?? context.answerLimits;
   const models = modelFinder(options, context);

@@ -6,10 +6,18 @@ import type {
   ArtifactContent,
   ArtifactPlace,
   ArtifactService,
+  ArtifactVersions,
   SessionKey,
   StoredArtifact,
 } from '../../runtime/index.ts';
-import { artifactBody, artifactName, artifactPlace, toBase64, wholeNumber } from '../../runtime/index.ts';
+import {
+  artifactBody,
+  artifactName,
+  artifactPlace,
+  copiedVersions,
+  toBase64,
+  wholeNumber,
+} from '../../runtime/index.ts';
 import { checkIs, name } from '../../session/index.ts';
 
 interface Meta {
@@ -32,12 +40,7 @@ export class FileArtifactService implements ArtifactService {
   async save(key: SessionKey, filename: string, content: ArtifactContent): Promise<number> {
     const place = artifactPlace(key, filename);
     const { mimeType, bytes } = artifactBody(content);
-    const folder = this.#folder(place);
-    await attempt(() => mkdir(folder, { recursive: true }));
-    if (basename(folder).startsWith(HASHED)) {
-      const name = new TextEncoder().encode(place.name);
-      await attempt(() => writeWhole(join(folder, `${randomUUID()}.part`), join(folder, NAME_FILE), name));
-    }
+    const folder = await this.#made(place);
     const claimed = await versionsIn(folder, '.json');
     for (let version = (claimed[0] ?? 0) + 1; ; version++) {
       // The claim stays when the version is deleted: numbers are never used twice.
@@ -69,6 +72,21 @@ export class FileArtifactService implements ArtifactService {
     for (const one of doomed) await attempt(() => rm(join(folder, `${one}.bin`), { force: true }));
   }
 
+  async copy(source: SessionKey, target: SessionKey, files: ArtifactVersions): Promise<void> {
+    for (const [filename, versions] of copiedVersions(source, target, files)) {
+      const from = this.#folder(artifactPlace(source, filename));
+      const folder = await this.#made(artifactPlace(target, filename));
+      for (const version of versions) {
+        // Claimed whether it is still there or not: its number is not used again.
+        const mimeType = await mediaTypeOf(join(from, `${version}.json`));
+        if (!(await claim(join(folder, `${version}.json`), { mimeType: mimeType ?? UNKNOWN }))) continue;
+        const bytes = mimeType === undefined ? undefined : await bytesOf(join(from, `${version}.bin`));
+        if (!bytes) continue;
+        await attempt(() => writeWhole(join(folder, `${version}.part`), join(folder, `${version}.bin`), bytes));
+      }
+    }
+  }
+
   async erase({ app, userId, id }: { app: string; userId: string; id?: string }): Promise<void> {
     const file = this.#folder(artifactPlace({ app, userId, id: id ?? 'x' }, 'x'));
     // Of a session, or of all sessions and the user.
@@ -85,6 +103,16 @@ export class FileArtifactService implements ArtifactService {
 
   async versions(key: SessionKey, filename: string): Promise<number[]> {
     return versionsIn(this.#folder(artifactPlace(key, filename)), '.bin');
+  }
+
+  async #made(place: ArtifactPlace): Promise<string> {
+    const folder = this.#folder(place);
+    await attempt(() => mkdir(folder, { recursive: true }));
+    if (basename(folder).startsWith(HASHED)) {
+      const name = new TextEncoder().encode(place.name);
+      await attempt(() => writeWhole(join(folder, `${randomUUID()}.part`), join(folder, NAME_FILE), name));
+    }
+    return folder;
   }
 
   async #namesIn(place: ArtifactPlace): Promise<string[]> {
@@ -116,6 +144,7 @@ export class FileArtifactService implements ArtifactService {
 const MAX_ENTRY = 200;
 const HASHED = '%%';
 const NAME_FILE = 'name.txt';
+const UNKNOWN = 'application/octet-stream';
 
 /** Names of devices on Windows, wherever they stand. */
 const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
@@ -165,6 +194,21 @@ async function writeWhole(temporary: string, path: string, bytes: Uint8Array): P
     await file.close();
   }
   await rename(temporary, path);
+}
+
+/** Undefined: it is not there. */
+async function bytesOf(path: string): Promise<Uint8Array | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw storeError(error);
+  }
+}
+
+async function mediaTypeOf(path: string): Promise<string | undefined> {
+  const bytes = await bytesOf(path);
+  return bytes && (JSON.parse(Buffer.from(bytes).toString('utf8')) as Meta).mimeType;
 }
 
 async function entriesOf(folder: string): Promise<string[]> {

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { settling } from '../../adapters/adk/index.ts';
 import { exportSession, importSession, rewind, turnStarts } from '../../adapters/stores/common/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import { openCallChanges } from '../../runtime/index.ts';
+import { copySession, openCallChanges, warnOnStderr } from '../../runtime/index.ts';
 import { EXIT, linesIn } from '../terminal/index.ts';
 import type { StoreFlags } from '../workspace/index.ts';
 import { openKeptStore } from '../workspace/index.ts';
@@ -21,11 +21,11 @@ export async function forkSession(id: string, flags: ForkFlags): Promise<number>
     const key = { app: flags.app, userId: flags.user, id };
     if (!(await store.sessions.get(key, { limit: 0 }))) throw missing(key, store);
     const { through } = flags;
-    const copy = await store.sessions.fork(key, {
+    const options = {
       ...(through === undefined ? {} : { through }),
       ...(flags.id === undefined ? {} : { id: flags.id }),
-      settle: settling(store.sessions),
-    });
+    };
+    const copy = await copySession(store.sessions, store.artifacts, key, options, warnOnStderr);
     const copied = copy.lastSeq - copy.events.length;
     process.stderr.write(`forked ${id} through event ${copied}\n`);
     process.stdout.write(`${copy.key.id}\n`);

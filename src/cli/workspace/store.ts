@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
-import type { SessionService } from '../../runtime/index.ts';
+import type { ArtifactService, SessionService } from '../../runtime/index.ts';
 import { DATA_FOLDER, dataFolder } from './data-folder.ts';
 
 export const DEFAULT_STORE = `sqlite:${DATA_FOLDER}/coxswain.db`;
@@ -9,6 +9,8 @@ export interface Store {
   /** Without password: fit to be shown. */
   readonly url: string;
   readonly sessions: SessionService;
+  /** Of its database. Absent: there are none. */
+  readonly artifacts?: ArtifactService;
   /** Outlives this process. */
   readonly durable: boolean;
   close(): Promise<void>;
@@ -23,8 +25,10 @@ export async function openWorkspaceStore(url: string): Promise<Store> {
   if (url === DEFAULT_STORE) dataFolder();
   const { openStore: open } = await import('../../adapters/stores/open-store.ts');
   try {
-    const sessions = await open(url);
-    return { url: shownUrl(url), sessions, durable: true, close: () => sessions.close() };
+    const sessions: SessionService & { artifacts?: ArtifactService } = await open(url);
+    const { artifacts } = sessions;
+    const close = () => sessions.close();
+    return { url: shownUrl(url), sessions, ...(artifacts ? { artifacts } : {}), durable: true, close };
   } catch (error) {
     if (!isCoxswainError(error) || error.code !== 'E_STORE_URL') throw error;
     throw new CoxswainError('INVALID_ARGUMENT', 'E_STORE_URL', `--store: ${error.message}`, { cause: error });

@@ -39,6 +39,14 @@ export interface ArtifactService {
    * and the user's own.
    */
   erase?(of: { app: string; userId: string; id?: string }): Promise<void>;
+  /**
+   * Keeps versions of a session's files in another session of the same user, under the same numbers: of a copied log, what
+   * that names. What is not there, and what the other session has already, is left out; the numbers are used up all the same.
+   * Absent: a copy of a session has no artifacts.
+   * @param files versions by name of the file
+   * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for sessions of two users
+   */
+  copy?(source: SessionKey, target: SessionKey, files: Readonly<Record<string, readonly number[]>>): Promise<void>;
   close?(): Promise<void>;
 }
 

@@ -2,6 +2,8 @@ import type { SessionKey } from '../store/index.ts';
 import { checkKey, checkScope, wholeNumber } from '../store/index.ts';
 import type { ArtifactContent, ArtifactPlace, ArtifactService, StoredArtifact } from './artifact-service.ts';
 import { artifactBody, artifactName, artifactPlace, toBase64 } from './artifact-service.ts';
+import type { ArtifactVersions } from './copied-artifacts.ts';
+import { copiedVersions } from './copied-artifacts.ts';
 
 interface File {
   place: ArtifactPlace;
@@ -37,6 +39,20 @@ export class InMemoryArtifactService implements ArtifactService {
     wholeNumber('version', version);
     if (version === 0) file?.versions.clear();
     else file?.versions.delete(version);
+  }
+
+  async copy(source: SessionKey, target: SessionKey, files: ArtifactVersions): Promise<void> {
+    for (const [filename, versions] of copiedVersions(source, target, files)) {
+      const from = this.#files.get(nameOf(artifactPlace(source, filename)));
+      const place = artifactPlace(target, filename);
+      const to = this.#files.get(nameOf(place)) ?? { place, versions: new Map(), newest: 0 };
+      this.#files.set(nameOf(place), to);
+      to.newest = Math.max(to.newest, ...versions);
+      for (const version of versions) {
+        const body = from?.versions.get(version);
+        if (body && !to.versions.has(version)) to.versions.set(version, body);
+      }
+    }
   }
 
   async erase({ app, userId, id }: { app: string; userId: string; id?: string }): Promise<void> {

@@ -2,6 +2,8 @@
 export type { ArtifactContent, ArtifactPlace, ArtifactService, StoredArtifact } from './artifact-service.ts';
 export { artifactBody, artifactName, artifactPlace, toBase64 } from './artifact-service.ts';
 export type { ContextServices } from './context-services.ts';
+export type { ArtifactVersions } from './copied-artifacts.ts';
+export { copiedVersions, copySession } from './copied-artifacts.ts';
 export type { CredentialService, GivenCredential } from './credentials.ts';
 export {
   checkAuthConfig,

@@ -3,8 +3,15 @@ import type { SessionRef } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import { parseCursor } from '../../session/resume/index.ts';
 import { LiveSession } from '../live/index.ts';
+import type { ArtifactService } from '../services/index.ts';
+import { copySession } from '../services/index.ts';
 import type { SessionKey, SessionRecord, SessionService } from '../store/index.ts';
-import { settling } from '../store/index.ts';
+
+/** What a copied session takes along, and who hears where that fails. */
+export interface CopyParts {
+  artifacts: ArtifactService | undefined;
+  warn: (message: string, error?: unknown) => void;
+}
 
 /** The session that a reference means: found, made, copied, or imported as whoever knows the form of a snapshot does. */
 export async function sessionFor(
@@ -12,13 +19,14 @@ export async function sessionFor(
   scope: { app: string; userId: string },
   ref: SessionRef,
   imported: () => Promise<SessionRecord>,
+  parts: CopyParts,
 ): Promise<LiveSession> {
   if (ref.snapshot) return LiveSession.of(service, await imported());
   const id = ref.sessionId;
   const state = ref.state ? { state: ref.state } : {};
   if (id === undefined) return LiveSession.of(service, await service.create(scope, state));
   const key = { ...scope, id };
-  const copy = ref.fork ? await forkOf(service, key, ref.fork) : undefined;
+  const copy = ref.fork ? await forkOf(service, key, ref.fork, parts) : undefined;
   if (copy) return LiveSession.copied(service, key, copy);
   const found = await LiveSession.find(service, key);
   if (found) return found;
@@ -37,15 +45,14 @@ async function forkOf(
   service: SessionService,
   key: SessionKey,
   fork: true | { after?: string },
+  { artifacts, warn }: CopyParts,
 ): Promise<SessionRecord | undefined> {
   const found = await service.get(key, { limit: 0 });
   if (!found) return undefined;
   const after = forkedAt(fork);
-  // A store of somebody else's may know of no default.
-  const settle = settling(service);
-  if (after === undefined) return service.fork(key, { settle });
+  if (after === undefined) return copySession(service, artifacts, key, {}, warn);
   const through = parseCursor(after)?.seq;
-  if (through !== undefined && through <= found.lastSeq) return service.fork(key, { through, settle });
+  if (through !== undefined && through <= found.lastSeq) return copySession(service, artifacts, key, { through }, warn);
   const message = `${JSON.stringify(after.slice(0, 64))} is no cursor of session ${key.id}; fork.after is the cursor of one of its events`;
   throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
 }

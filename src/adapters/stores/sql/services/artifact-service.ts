@@ -2,6 +2,7 @@ import type {
   ArtifactContent,
   ArtifactPlace,
   ArtifactService,
+  ArtifactVersions,
   SessionKey,
   StoredArtifact,
 } from '../../../../runtime/index.ts';
@@ -11,6 +12,7 @@ import {
   artifactPlace,
   checkKey,
   checkScope,
+  copiedVersions,
   toBase64,
   wholeNumber,
 } from '../../../../runtime/index.ts';
@@ -80,6 +82,34 @@ export class SqlArtifactService implements ArtifactService {
     if (version > MAX_VERSION) return;
     const sql = `DELETE FROM adk_artifact_versions ${OF_FILE}${version === 0 ? '' : ' AND version = ?'}`;
     await engine.transaction('write', () => runStatement(sql, version === 0 ? file : [...file, version]));
+  }
+
+  async copy(source: SessionKey, target: SessionKey, files: ArtifactVersions): Promise<void> {
+    const engine = this.#ready();
+    const { dialect } = engine;
+    const insert = `INSERT INTO adk_artifact_versions
+      (app_name, user_id, session_id, filename, version, mime_type, inserted_at, data)
+      SELECT app_name, user_id, ${dialect.textValue}, filename, version, mime_type, inserted_at, data
+        FROM adk_artifact_versions ${OF_FILE} AND version = ?
+        AND NOT EXISTS (SELECT 1 FROM adk_artifact_versions there WHERE there.app_name = ? AND there.user_id = ?
+          AND there.session_id = ? AND there.filename = ? AND there.version = ?)`;
+    for (const [filename, versions] of copiedVersions(source, target, files)) {
+      const from = fileOf(artifactPlace(source, filename));
+      const to = fileOf(artifactPlace(target, filename));
+      for (const version of versions.filter((one) => one <= MAX_VERSION)) {
+        const upsert = `INSERT INTO adk_artifacts (app_name, user_id, session_id, filename, last_version)
+          VALUES (?, ?, ?, ?, ${version}) ${dialect.onConflict(
+            ['app_name', 'user_id', 'session_id', 'filename'],
+            [
+              `last_version = CASE WHEN adk_artifacts.last_version < ${version} THEN ${version} ELSE adk_artifacts.last_version END`,
+            ],
+          )}`;
+        await engine.transaction('write', function* () {
+          yield* runStatement(upsert, to);
+          yield* runStatement(insert, [target.id, ...from, version, ...to, version]);
+        });
+      }
+    }
   }
 
   async erase({ app, userId, id }: { app: string; userId: string; id?: string }): Promise<void> {
