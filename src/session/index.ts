@@ -141,6 +141,7 @@ export type { LogMark } from './log-mark.ts';
 export { markAt, readBehind } from './log-mark.ts';
 export { pieceOf } from './piece.ts';
 export * from './redact.ts';
+export type { HiddenBeside } from './redact-events.ts';
 export { EventRedaction, eventFacts } from './redact-events.ts';
 export * from './run.ts';
 export { nameOfPlace } from './session-place.ts';

@@ -94,6 +94,18 @@ function picked(value: object, names: readonly string[]): Record<string, unknown
   return Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name)));
 }
 
+/** What policy hides of calls in other sessions: of the agents that this one has called, and of the one that has called it. */
+export interface HiddenBeside {
+  /** In the turn of an event. */
+  readonly texts: readonly string[];
+  /** In any turn. */
+  readonly all: readonly string[];
+  /** It is not known of all of them. */
+  readonly isUnknown: boolean;
+}
+
+const nothingBeside: HiddenBeside = { texts: [], all: [], isUnknown: false };
+
 /**
  * The events of a session as one viewer may see them: without what policy obliged to hide of calls, in all texts of the
  * turn too. Nothing is shown of the arguments of a call on which nothing was decided. It has to have seen all of a log
@@ -154,7 +166,7 @@ export class EventRedaction {
     this.size += JSON.stringify(args)?.length ?? 0;
   }
 
-  shown(event: AgentEvent): AgentEvent {
+  shown(event: AgentEvent, beside: HiddenBeside = nothingBeside): AgentEvent {
     const { turnId = '' } = event as { turnId?: string };
     const callId = callOf(event);
     const call = this.#calls.get(callId ?? '');
@@ -162,12 +174,12 @@ export class EventRedaction {
     if (callId !== undefined && !call) return eventFacts(event);
     const redaction = call && this.#redactionOf(call);
     const source = this.#sourceOf(event, call);
-    if (source && this.#hidesResultOf(source)) return eventFacts(event);
+    if (source && (beside.isUnknown || this.#hidesResultOf(source))) return eventFacts(event);
+    const texts = source ? [...this.allTexts(), ...beside.all] : [...this.textsOf(turnId), ...beside.texts];
     // A piece may begin or end within what is hidden.
-    if (source && event.type === 'tool_response' && this.#allTexts().length > 0) return eventFacts(event);
+    if (source && event.type === 'tool_response' && texts.length > 0) return eventFacts(event);
     let shown: AgentEvent = event;
     if (redaction && (redaction.args.length > 0 || redaction.result)) shown = withoutCall(event, redaction);
-    const texts = source ? this.#allTexts() : this.#textsOf(turnId);
     if (texts.length === 0) return shown;
     return withFacts(withoutTexts(shown, texts), event);
   }
@@ -185,8 +197,20 @@ export class EventRedaction {
     return [...this.#calls.values()].some((call) => this.#redactionOf(call).result);
   }
 
-  #allTexts(): readonly string[] {
-    return [...new Set([...this.#turns.keys()].flatMap((turnId) => this.#textsOf(turnId)))];
+  /** The turn of a call that it has seen. */
+  turnOf(callId: string): string | undefined {
+    return this.#calls.get(callId)?.turnId;
+  }
+
+  /** Policy hides something of what a call was asked with. */
+  hidesArgsOf(callId: string): boolean {
+    const call = this.#calls.get(callId);
+    return call === undefined || this.#redactionOf(call).args.length > 0;
+  }
+
+  /** What is hidden of the calls of any turn. */
+  allTexts(): readonly string[] {
+    return [...new Set([...this.#turns.keys()].flatMap((turnId) => this.textsOf(turnId)))];
   }
 
   #redactionOf(call: Call): Redaction {
@@ -194,7 +218,8 @@ export class EventRedaction {
     return redactionOf(call.tool, obliged, this.#options, call.ended?.errorType);
   }
 
-  #textsOf(turnId: string): readonly string[] {
+  /** What is hidden of the calls of a turn, wherever it stands. */
+  textsOf(turnId: string): readonly string[] {
     const known = this.#texts.get(turnId);
     if (known) return known;
     const texts = new Set<string>();

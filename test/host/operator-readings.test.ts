@@ -14,8 +14,10 @@ function looking(characters: number) {
   ] as unknown as AgentEvent[];
   const read: Record<string, number> = {};
   const host = {
+    agents: [{ name: 'bot' }],
     open: async (_: string, { sessionId }: { sessionId: string }) => ({
       id: sessionId,
+      descriptor: { name: 'bot' },
       async *events({ after, limit }: { after?: string; limit?: number } = {}) {
         const from = log.findIndex(({ cursor }) => cursor === after) + 1;
         // What is shown has a limit; what is read for what policy hides has none.

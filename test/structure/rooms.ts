@@ -393,7 +393,11 @@ export const rooms: readonly Room[] = [
     'contracts base host/terms host host/mcp/turn host/mcp/server',
   ),
   room('host/mcp', 'a host as MCP server', 'host/mcp/turn host/mcp/server host/mcp/http'),
-  room('host/operator', 'what operators see of sessions of others', 'contracts session host'),
+  room(
+    'host/operator',
+    'what operators see of sessions of others',
+    'contracts session gate host/subagents host/hosted host',
+  ),
   room('host/connection/protocol', 'JSON-RPC, messages, limits', 'contracts/schemas contracts session gate'),
   room(
     'host/connection/stream',

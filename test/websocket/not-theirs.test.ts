@@ -14,7 +14,7 @@ import { all, byName, client, serving } from './kit.ts';
 
 const place = { agent: 'bot', userId: 'anna', sessionId: 'annas' };
 const hides = policyOf({ pay: { outcome: 'allow', redact: ['/card'] } });
-const pays: Script[] = [{ calls: [['pay', { amount: 30, card: '4242-4242' }]] }, { deltas: ['Paid with 4242-4242.'] }];
+const pays: Script[] = [{ calls: [['pay', { amount: 30, card: 'visa-xyz' }]] }, { deltas: ['Paid with visa-xyz.'] }];
 const operator = ({ roles = [] }: Principal) => {
   if (roles.includes('support')) return { content: true };
   return roles.includes('bens') ? { users: ['ben'] } : undefined;
@@ -43,7 +43,7 @@ describe('what policy hides is hidden from operators', () => {
     for (const words of ['pay now', 'thanks']) await all(second.stream(words));
     const seen = shown(await all(eventsFor(olga)));
     expect(seen).toContain('"amount":30');
-    expect(seen).not.toContain('4242');
+    expect(seen).not.toContain('visa-xyz');
   });
 
   test('ATK4-02 of a call that is stored while they read', async () => {
@@ -76,10 +76,10 @@ describe('what policy hides is hidden from operators', () => {
     };
     const during = await all(eventsFor(olga));
     await paid.opened;
-    expect(shown(during)).not.toContain('4242');
+    expect(shown(during)).not.toContain('visa-xyz');
     const after = shown(await all(eventsFor(olga)));
     expect(after).toContain('"amount":30');
-    expect(after).not.toContain('4242');
+    expect(after).not.toContain('visa-xyz');
   });
 });
 
@@ -135,10 +135,10 @@ test('ATK4-17 what policy hides stays hidden where the runtime has copied it: in
   const long = 'x '.repeat(1000);
   const model = bot(
     [
-      { calls: [['pay', { card: '4242-4242' }]], ...used(300) },
+      { calls: [['pay', { card: 'visa-xyz' }]], ...used(300) },
       { text: long, ...used(500, 500) },
       { text: long, ...used(1500, 500) },
-      { text: 'Summary: anna paid with 4242-4242.', ...used(800) },
+      { text: 'Summary: anna paid with visa-xyz.', ...used(800) },
       'two',
       (request) => {
         const answered = /call "([^"]+)"/.exec(JSON.stringify(request.contents).replaceAll('\\"', '"'))?.[1];
@@ -154,10 +154,10 @@ test('ATK4-17 what policy hides stays hidden where the runtime has copied it: in
   const session = await anna.open('bot', { sessionId: 'annas', create: true });
   for (const words of ['pay', 'next', 'and', 'again']) await all(session.stream(words));
   const own = shown(await all(session.events()));
-  expect(own).toContain('Summary: anna paid with 4242-4242.');
+  expect(own).toContain('Summary: anna paid with visa-xyz.');
   const seen = await all(eventsFor(await client(server, 'olga:support')));
   expect(seen.some((event) => event.type === 'custom' && event.kind === 'compacted')).toBe(true);
-  expect(shown(seen)).not.toContain('4242');
+  expect(shown(seen)).not.toContain('visa-xyz');
 });
 
 test('ATK4-04 a page of an operator’s list names no session out of their scope, and none is told apart from one that is not there', async () => {

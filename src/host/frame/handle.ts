@@ -92,6 +92,8 @@ export interface CalledAgent {
   waitsFor(): Promise<ReportedRequest[] | undefined>;
   /** It writes and shows nothing any more. What it has used. */
   quiet(): Promise<Usage | undefined>;
+  /** Its session, to be closed by who asked unless it runs here; undefined where it was never made, is gone, or is kept nowhere. */
+  look(): Promise<{ readonly session: Handle; readonly isOpen: boolean } | undefined>;
   /** What it did, as a stream shows it. */
   history(streamId: string): AsyncIterableIterator<AgentEvent>;
 }

@@ -1,20 +1,9 @@
-import type { AgentEvent, AgentSession, Principal, SessionSummary } from '../../contracts/index.ts';
+import type { AgentEvent, AgentSession, Principal, SessionPlace, SessionSummary } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import type { LogMark, Shape } from '../../session/index.ts';
-import {
-  checkIs,
-  checkNoPromise,
-  checkOptions,
-  EventRedaction,
-  eventFacts,
-  flag,
-  literal,
-  markAt,
-  nameOfPrincipal,
-  names,
-  readBehind,
-} from '../../session/index.ts';
+import type { CallExplanation, Shape } from '../../session/index.ts';
+import { checkIs, checkNoPromise, checkOptions, eventFacts, flag, literal, names } from '../../session/index.ts';
 import type { AgentHost } from '../index.ts';
+import { Readings } from './readings.ts';
 import type { OperatorOf, OperatorScope } from './scope.ts';
 
 export interface SessionQuery {
@@ -36,28 +25,11 @@ export type SessionState = 'waits' | 'runs' | 'rests';
 const SCAN = 1000;
 /** Sessions asked of the store at a time. */
 const PAGE = 200;
-/** Logs of which is known what to hide: of watchers that come back for more. */
-const MAX_READINGS = 32;
-/** Characters of arguments that they may hold together. */
-const MAX_HELD = 32 * 1024 * 1024;
-/** Milliseconds after which one that nobody has asked for is forgotten: what a user deletes is not kept here. */
-const FORGOTTEN_MS = 60_000;
-
-interface Reading {
-  redaction: EventRedaction;
-  /** How far it has seen the log. */
-  mark?: LogMark | undefined;
-  /** One reads on at a time. */
-  reading: Promise<unknown>;
-  forgets?: ReturnType<typeof setTimeout>;
-}
-
 /** What operators see of sessions of others. */
 export class OperatorView {
   readonly #host: AgentHost;
   readonly #scopeOf: OperatorOf;
-  /** Those that were asked for last come last. */
-  readonly #readings = new Map<string, Reading>();
+  readonly #readings: Readings;
 
   readonly #warn: (message: string, error?: unknown) => void;
 
@@ -65,6 +37,7 @@ export class OperatorView {
     this.#host = host;
     this.#scopeOf = scopeOf;
     this.#warn = warn;
+    this.#readings = new Readings(host);
   }
 
   /** Undefined: they are no operator; nobody is where `operator` throws, or says what is no scope. */
@@ -143,66 +116,35 @@ export class OperatorView {
   ): Promise<AgentEvent[]> {
     const scope = this.assertOperator(who);
     if (!isInScope(userId, scope)) throw notFound(sessionId);
-    await using session = await this.#host.open(agent, { userId, sessionId });
-    const redaction = scope.content ? await this.#redactionOf(session, who, userId, agent) : undefined;
+    await using session = await this.#open({ userId, sessionId, agent });
+    const log = scope.content
+      ? await this.#readings.shownLog(session, { userId, agent: session.descriptor.name })
+      : undefined;
     const events: AgentEvent[] = [];
     for await (const event of session.events({ limit, ...(after === undefined ? {} : { after }) })) {
       // What was stored since is on the next page: what is to be hidden of it is not known yet.
-      if (redaction && !redaction.hasSeen(event)) break;
-      events.push(redaction ? redaction.shown(event) : eventFacts(event));
+      if (log && !log.hasSeen(event)) break;
+      events.push(log ? log.shown(event) : eventFacts(event));
     }
     return events;
   }
 
-  /** What is to be hidden of a log is known once all of it was read; it is read once, and then what is new. */
-  async #redactionOf(session: AgentSession, who: Principal, userId: string, agent: string): Promise<EventRedaction> {
-    const key = JSON.stringify([nameOfPrincipal(who), who.roles ?? [], agent, userId, session.id]);
-    const known = this.#readings.get(key);
-    const isRead =
-      known !== undefined &&
-      (await oneAtATime(known, () => readBehind(session, known.mark, (event) => note(known, event))));
-    const reading = isRead ? known : newReading(who);
-    if (!isRead) await readAll(session, reading);
-    this.#keep(key, reading);
-    return reading.redaction;
+  /** What was said of a call, without what is hidden of others that stand beside it. */
+  async explained(place: SessionPlace, requestId: string, said: CallExplanation): Promise<CallExplanation> {
+    await using session = await this.#open(place);
+    const log = await this.#readings.shownLog(session, { userId: place.userId, agent: session.descriptor.name });
+    return log.explained(requestId, said);
   }
 
-  #keep(key: string, reading: Reading): void {
-    this.#forget(key);
-    this.#readings.set(key, reading);
-    reading.forgets = setTimeout(() => this.#forget(key), FORGOTTEN_MS).unref();
-    let held = [...this.#readings.values()].reduce((sum, one) => sum + one.redaction.size, 0);
-    for (const [oldest, one] of this.#readings) {
-      if (this.#readings.size <= MAX_READINGS && held <= MAX_HELD) break;
-      held -= one.redaction.size;
-      this.#forget(oldest);
-    }
+  /** An agent that opens sessions of this one: those of an agent that others call have its name, and none of the host's has. */
+  opening(agent: string): string {
+    const { agents } = this.#host;
+    return agents.some(({ name }) => name === agent) ? agent : (agents[0]?.name ?? agent);
   }
 
-  #forget(key: string): void {
-    clearTimeout(this.#readings.get(key)?.forgets);
-    this.#readings.delete(key);
+  #open({ agent, userId, sessionId }: SessionPlace): Promise<AgentSession> {
+    return this.#host.open(this.opening(agent), { userId, sessionId });
   }
-}
-
-const newReading = (viewer: Principal): Reading => ({
-  redaction: new EventRedaction({ viewer }),
-  reading: Promise.resolve(),
-});
-
-function oneAtATime<T>(reading: Reading, work: () => Promise<T>): Promise<T> {
-  const done = reading.reading.then(work);
-  reading.reading = done.catch(() => {});
-  return done;
-}
-
-async function readAll(session: AgentSession, reading: Reading): Promise<void> {
-  for await (const event of session.events()) note(reading, event);
-}
-
-function note(reading: Reading, event: AgentEvent): void {
-  reading.redaction.see(event);
-  reading.mark = markAt(reading.mark, event);
 }
 
 function isInScope(userId: string, { users }: OperatorScope): boolean {

@@ -68,11 +68,17 @@ export class SubagentOfCall implements CalledAgent {
     return this.#work.used.get(this.callId)?.usage;
   }
 
-  async *history(streamId: string): AsyncIterableIterator<AgentEvent> {
-    if (!this.isKept) return;
+  async look(): Promise<{ readonly session: Handle; readonly isOpen: boolean } | undefined> {
+    if (!this.isKept) return undefined;
     const running = await this.#sessions.running(this.callId);
-    const child = running ?? (await this.#sessions.stored(this.agent, this.#request));
-    if (!child) return;
+    const session = running ?? (await this.#sessions.stored(this.agent, this.#request));
+    return session && { session, isOpen: running !== undefined };
+  }
+
+  async *history(streamId: string): AsyncIterableIterator<AgentEvent> {
+    const found = await this.look();
+    if (!found) return;
+    const { session: child, isOpen } = found;
     const shown = new SubagentEvents();
     try {
       for await (const event of child.history()) {
@@ -80,7 +86,7 @@ export class SubagentOfCall implements CalledAgent {
         if (moved) yield moved;
       }
     } finally {
-      if (!running) await child[Symbol.asyncDispose]();
+      if (!isOpen) await child[Symbol.asyncDispose]();
     }
   }
 

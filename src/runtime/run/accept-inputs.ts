@@ -264,9 +264,11 @@ function turnEvent(invocation: OpenRun, parts: ContentPart[], role: string | und
   const { name: root } = invocation.tree.root;
   // Words that came too late for their turn belong to the next one and stand before its message.
   const late = [...invocation.fold.steers.keys()];
+  const before = invocation.fold.terms.get(invocation.turnId);
   // One that nobody begins with a message goes on with what the turn before it was held to.
-  const terms =
-    invocation.options.terms ?? (parts.length > 0 ? undefined : invocation.fold.terms.get(invocation.turnId));
+  const held = invocation.options.terms ?? (parts.length > 0 ? undefined : before);
+  // A copy of a sub-agent's session has what its caller has said: whose it was stays known.
+  const terms = before?.calledBy && !held?.calledBy ? { ...held, calledBy: before.calledBy } : held;
   const { traceparent, tracestate }: Record<string, string> = { ...invocation.options.traceContext };
   const trace = traceparent !== undefined && { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };
   return createEvent({

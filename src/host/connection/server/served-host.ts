@@ -142,12 +142,17 @@ function servedApprovals(
       });
     },
 
-    async explain(who, requestId, place, args) {
-      const everything = operator?.seesContent(who, place.userId) === true;
+    async explain(who, requestId, given, args) {
+      const everything = operator?.seesContent(who, given.userId) === true;
+      const place = operator && everything ? { ...given, agent: operator.opening(given.agent) } : given;
       const asking = { by: who, ...place, everything, ...(args ? { args } : {}) };
       const found = await toldToOwner(() => host.approvals.explain(requestId, asking), who, warn, place.userId);
       if (!found) throw unknownRequest(requestId);
-      return found;
+      if (!operator || !everything || place.userId === nameOfPrincipal(who)) return found;
+      // Who may answer it is shown all of it.
+      const open = await host.approvals.find(requestId, place);
+      if (open.some((one) => whyNotOpen(one, who) === undefined)) return found;
+      return operator.explained(place, requestId, found);
     },
 
     async decide(who, requestId, place, given, hold, assertCurrent) {
