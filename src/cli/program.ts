@@ -205,6 +205,13 @@ function addServe(program: Command, interrupts: Interrupts, result: { code: numb
     .option('--dispatcher <url>', 'share turns with other nodes: postgres://…, or postgres for the database of --store')
     .option('--bus <url>', 'hear other nodes at once: postgres://…, nats://…, or postgres')
     .option('--turns <n>', 'turns of the dispatcher at a time', positiveWhole, 100)
+    .addOption(
+      new Option('--agent-changed <what>', 'turns that another version of the agent has begun').choices([
+        'go',
+        'ask',
+        'hold',
+      ]),
+    )
     .option('--deadline <seconds>', 'how long runs may continue after SIGTERM', whole, 30)
     .addHelpText(
       'after',

@@ -36,6 +36,7 @@ const hostOptions: Required<{ [K in keyof HostOptions]: true }> = {
   onApproval: true,
   approvers: true,
   onElicitation: true,
+  onAgentChanged: true,
   toolTimeoutMs: true,
   toolConcurrency: true,
   maxResultBytes: true,

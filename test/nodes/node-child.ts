@@ -1,30 +1,34 @@
 import { writeSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { postgresDispatcher } from '../../src/adapters/nodes/index.ts';
 import { openSql } from '../../src/adapters/stores/sql/index.ts';
 import { serve } from '../../src/host/websocket/index.ts';
 import { nodeHost, openWorld } from './node-host.ts';
 
-// One node: any number of them run over one database. It serves clients and runs what the dispatcher brings.
+// One node: any number of them run over one database. It serves clients and runs what the dispatcher brings, until SIGTERM.
 
-const [url = '', schema = '', seed = '1'] = process.argv.slice(2);
+const [url = '', schema = '', seed = '1', version, onAgentChanged] = process.argv.slice(2);
 const say = (line: string) => writeSync(1, `${line}\n`);
 const warn = (message: string, error?: unknown) => say(`warn ${message} ${String(error)}`.replaceAll('\n', ' '));
 const store = await openSql(url, { maxConnections: 8 });
 const world = await openWorld(url);
 const dispatcher = await postgresDispatcher(url, { app: 'shop', schema, warn });
-const host = nodeHost(store, world, { dispatcher, seed: Number(seed), warn });
+const host = nodeHost(store, world, {
+  dispatcher,
+  seed: Number(seed),
+  warn,
+  ...(version === undefined ? {} : { version }),
+  ...(onAgentChanged === undefined ? {} : { onAgentChanged: onAgentChanged as 'go' }),
+});
 const work = await host.work({ concurrency: 50, lookMs: 500, silentMs: 2500 });
 const server = await serve(host, {
   authenticate: ({ token = '' }) => ({ id: token, ...(token === 'boss' ? { roles: ['boss'] } : {}) }),
   warn,
 });
-say(`ready ${server.port}`);
-for await (const line of createInterface({ input: process.stdin })) {
-  if (line !== 'drain') continue;
-  const closed = server.close({ deadlineMs: 0 });
-  say(`drained ${await work.stop({ deadlineMs: 10_000 })}`);
+process.once('SIGTERM', async () => {
+  say('draining');
+  const closed = server.close({ deadlineMs: 60_000 });
+  say(`drained ${await work.stop({ deadlineMs: 30_000 })}`);
   await closed;
-  break;
-}
-process.exit();
+  process.exit();
+});
+say(`ready ${server.port}`);

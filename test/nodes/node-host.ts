@@ -74,9 +74,15 @@ export async function openWorld(url: string): Promise<World> {
 export function nodeHost(
   store: SessionService,
   { at, begin }: World,
-  parts: { dispatcher?: Dispatcher; seed?: number; warn?: (message: string, error?: unknown) => void },
+  parts: {
+    dispatcher?: Dispatcher;
+    seed?: number;
+    version?: string;
+    onAgentChanged?: 'go' | 'ask' | 'hold';
+    warn?: (message: string, error?: unknown) => void;
+  },
 ): AgentHost {
-  const { seed = 1, ...rest } = parts;
+  const { seed = 1, version, ...rest } = parts;
   const random = randomFrom(seed);
   const work = (name: string, extra: object) =>
     defineTool({
@@ -94,6 +100,7 @@ export function nodeHost(
   return createHost({
     app: 'shop',
     agents: [new LlmAgent({ name: 'clerk', model: new OrderModel(at, random) })],
+    ...(version === undefined ? {} : { agentOptions: { version } }),
     tools: [work('note', { annotations: { idempotent: true } }), work('pay', {})],
     policy: { evaluate: ({ action }) => ({ outcome: action === 'note' ? 'allow' : 'ask' }) },
     approvers: { roles: ['boss'] },

@@ -25,6 +25,8 @@ export interface HostFlags extends StoreFlags {
   workspace?: string;
   model?: string;
   mcpServers?: string;
+  /** What becomes of turns of another version of the agent. */
+  agentChanged?: 'go' | 'ask' | 'hold';
 }
 
 export interface LimitFlags {

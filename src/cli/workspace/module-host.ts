@@ -137,6 +137,7 @@ async function furnish(
     ...(module.prices ? { prices: module.prices } : {}),
     ...(module.limits ? { limits: module.limits } : {}),
     ...(flags.mode === undefined ? {} : { permissionMode: flags.mode }),
+    ...(flags.agentChanged === undefined ? {} : { onAgentChanged: flags.agentChanged }),
     ...approvers(flags, asks ? asker : undefined, { answerable, elsewhere: asksElsewhere }),
   });
   let { name } = use;

@@ -99,6 +99,9 @@ export const reportedRequest = z.looseObject({
   requestedBy: principal.optional(),
   /** Its turn was begun in this mode. */
   permissionMode: permissionMode.optional(),
+  /** The version of the agent that runs its turn, and the one since which approvals count. */
+  version: z.string().optional(),
+  approvedFor: z.string().optional(),
   expiresAt: timestamp.optional(),
   approval: approvalRequest.optional(),
   /** Yes given and durable, not yet acted upon (a host finds it after a restart). */

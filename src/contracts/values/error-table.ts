@@ -47,6 +47,7 @@ const varies = <const S extends Statuses>(...statuses: S) => ({ statuses, retrya
 /** One row for each code that this package raises. */
 export const ERROR_TABLE = {
   E_ABORTED: final('ABORTED'),
+  E_AGENT_CHANGED: final('FAILED_PRECONDITION'),
   E_AGENT_NAME: final('INVALID_ARGUMENT'),
   E_AGENT_PROCESS: retry('UNAVAILABLE'),
   E_AGENT_PROTOCOL: final('INTERNAL', 'UNAUTHENTICATED'),

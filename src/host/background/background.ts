@@ -5,6 +5,7 @@ import { lookInto } from '../approvals/index.ts';
 import type { HostedSession } from '../hosted/index.ts';
 import { isUnfinished, resume } from '../hosted/index.ts';
 import type { OpenOptions } from '../terms/index.ts';
+import { HeldTurns } from './held-turns.ts';
 import { ProcessDispatcher } from './process-dispatcher.ts';
 import type { SubmitOptions, SubmittedTurn } from './submit.ts';
 import { splitOptions, storeBeginning } from './submit.ts';
@@ -27,6 +28,7 @@ export class Background {
   /** Of other programs too, where one was given. */
   readonly given: Dispatcher | undefined;
   readonly #workers = new Set<HostWork>();
+  readonly #held = new HeldTurns();
   #own: ProcessDispatcher | undefined;
   /** Until the own one is at rest. */
   #quiet: Promise<void> | undefined;
@@ -78,12 +80,21 @@ export class Background {
       if (session.liveRun || !(await isUnfinished(session))) return false;
       try {
         await resume(session);
+        this.#held.over(place);
       } catch (error) {
-        if (!isCoxswainError(error) || !others.has(error.code)) throw error;
+        if (!isCoxswainError(error)) throw error;
+        if (error.code === 'E_AGENT_CHANGED') await this.#hold(place, error);
+        else if (!others.has(error.code)) throw error;
       }
       return true;
     });
     if (hasWork === false) await this.#host.releaseDead(place);
+  }
+
+  /** For a program of the version that it was begun by: this one has taken its wake. */
+  async #hold(place: SessionPlace, error: CoxswainError): Promise<void> {
+    if (this.#held.isNew(place)) this.#host.warn(`session ${place.sessionId} is held: ${error.message}`);
+    await this.given?.schedule(place, this.#held.next(place));
   }
 
   /** Serves the dispatcher, and finds what nobody was woken for, until it is stopped. */

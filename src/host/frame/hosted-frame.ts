@@ -18,12 +18,12 @@ import { asksNobody, callIdOf } from '../../contracts/index.ts';
 import type { CapOptions } from '../../gate/index.ts';
 import { boundedResult, excludedBy, frozenPrincipal } from '../../gate/index.ts';
 import type { LazyMap } from '../../session/index.ts';
-import { isPipeable, lendsArtifacts, nameOfPrincipal, newId, resultArtifacts } from '../../session/index.ts';
+import { isOwn, isPipeable, lendsArtifacts, nameOfPrincipal, newId, resultArtifacts } from '../../session/index.ts';
 import type { PolicyRule } from '../policy/index.ts';
 import type { Confirmations, JudgeOptions, RunTimeQuestions } from '../questions/index.ts';
 import { Judge } from '../questions/index.ts';
-import type { HostOptions, Remembered, RememberedFor, RememberedRules } from '../terms/index.ts';
-import { firstOf, forBoth, onBehalfOf, sessionPolicy, stricterMode } from '../terms/index.ts';
+import type { HostOptions, PresentAgent, Remembered, RememberedFor, RememberedRules } from '../terms/index.ts';
+import { firstOf, forBoth, onBehalfOf, presentAgent, sessionPolicy, stricterMode } from '../terms/index.ts';
 import type { Grounds, HostTool, Subagent } from '../tools/index.ts';
 import { subagentOf } from '../tools/index.ts';
 import type { Claimed, SessionJournal } from '../witness/index.ts';
@@ -165,6 +165,11 @@ export class HostedFrame implements JudgeOptions {
     const inner = this.#inner;
     const artifacts = of !== undefined && lendsArtifacts(inner) ? inner[resultArtifacts](of) : undefined;
     return boundedResult(this.options, callId, result, artifacts && (() => artifacts), beside);
+  }
+
+  /** What another executor runs is its own affair. */
+  get present(): PresentAgent | undefined {
+    return isOwn(this.#inner) ? presentAgent(this.#inner.descriptor, this.options) : undefined;
   }
 
   get approvers(): ApproverRule | undefined {

@@ -36,19 +36,19 @@ export class Beginnings {
     const { permissionMode: hostMode } = frame.options;
     const speaks = inputs.some(({ kind }) => kind === 'message');
     const joins = hostedCallsToJoin(this.#session, inputs);
-    if (speaks && !joins) return start(beginTurn(options, who, hostMode, frame.calledBy));
+    if (speaks && !joins) return start(beginTurn(options, who, hostMode, frame.calledBy, frame.present));
     const { promise: begun, resolve } = Promise.withResolvers<HostedRun | undefined>();
     const beginning: Beginning = { reason: undefined, begun };
     this.#underWay.add(beginning);
     let run: HostedRun | undefined;
     try {
       const calls = (await joins) ?? [];
-      if (speaks && calls.length === 0) run = start(beginTurn(options, who, hostMode, frame.calledBy));
+      if (speaks && calls.length === 0) run = start(beginTurn(options, who, hostMode, frame.calledBy, frame.present));
       else {
         const standing = await this.#session.standing();
         if (speaks) assertOwnTurn(this.#session.id, standing, who);
         const given = calls.length > 0 ? { ...options, [joined]: calls } : options;
-        run = start(goOnWithTurn(standing, given, who, hostMode), standing.traceContext);
+        run = start(goOnWithTurn(standing, given, who, hostMode, frame.present), standing.traceContext);
       }
       if (beginning.reason) run.abort(beginning.reason);
       return run;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReportedRequest } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import { hasOutlived, isApprovalQuestion, isOfCall } from '../questions/index.ts';
+import { approvedForVersion } from '../terms/index.ts';
 import type { ControlledSession } from './controlled-session.ts';
 
 /** Milliseconds between two looks whether whoever runs a session has let go of it. */
@@ -64,7 +65,11 @@ export async function isUnfinished(session: ControlledSession): Promise<boolean>
   // Of another agent, whose session it is.
   if (open.some(({ agentPath }) => agentPath[0] !== session.descriptor.name)) return false;
   for (const request of open) if (await canGoOn(session, request)) return true;
-  return false;
+  // Who has answered thinks that it goes on: another version of the agent asks again, and says so.
+  const { present } = session.frame;
+  return open.some(
+    (request) => request.approvedFor !== approvedForVersion(request, present) && (request.answers?.length ?? 0) > 0,
+  );
 }
 
 /** The host can do something about it by itself. */

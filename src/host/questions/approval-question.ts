@@ -12,12 +12,15 @@ import type {
 import type { GateCall, GateRules, Question } from '../../gate/index.ts';
 import { evaluatePolicy, isForeign, isForNamed, policyRequest, shownTerms } from '../../gate/index.ts';
 import type { PolicyRule } from '../policy/index.ts';
+import type { PresentAgent } from '../terms/index.ts';
 import { isRulePolicy } from '../terms/index.ts';
 
 /** What the making of a question takes from its host. */
 export interface QuestionOptions {
   base: PolicyEvaluator;
   callInfo(request: ReportedRequest, callId: string, signal?: AbortSignal): CallInfo;
+  /** The agent as it is here; absent: of a foreign one nobody knows. */
+  readonly present?: PresentAgent | undefined;
   /** Of questions for which policy names none. */
   readonly approvers: ApproverRule | undefined;
   /** What people want always for tools of this name. */

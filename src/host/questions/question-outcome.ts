@@ -20,6 +20,7 @@ import {
   recordFacts,
   yesesToEdited,
 } from '../../gate/index.ts';
+import { approvedForVersion } from '../terms/index.ts';
 import type { HostRules, HostTool } from '../tools/index.ts';
 import { askedByHook, floorOf, previewDigest } from '../tools/index.ts';
 import type { QuestionOptions } from './approval-question.ts';
@@ -74,13 +75,14 @@ export async function questionOutcome(inquiry: Inquiry, options: QuestionOptions
   const infoWith = (signal: AbortSignal) => options.callInfo(request, call.callId, signal);
   let preview = hostTool?.tool.preview ? await previewOf(hostTool.tool, question.args, rules.signal, infoWith) : [];
   const asked = confirmation?.asked ?? askedByHook(request);
-  let digest = previewDigest(call, question.args, preview, asked);
+  const version = approvedForVersion(request, options.present);
+  let digest = previewDigest(call, question.args, preview, asked, version);
   /** Yeses to what is shown that were given as edits of the question before. */
   let carried: NonNullable<ReportedRequest['answers']> = [];
   const show = async (next: HeldQuestion) => {
     question = next;
     preview = await previewOf(hostTool?.tool, question.args, rules.signal, infoWith);
-    digest = previewDigest(call, question.args, preview, asked);
+    digest = previewDigest(call, question.args, preview, asked, version);
   };
   for (let n = confirmation?.first ?? 0; ; n++) {
     const requestId = questionId(call.callId, kind, n);

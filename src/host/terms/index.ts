@@ -1,4 +1,6 @@
 /** What turns are held to: options, budget, principal, mode, remembered answers. */
+export type { OnAgentChanged, PresentAgent } from './agent-version.ts';
+export { approvedForVersion, presentAgent } from './agent-version.ts';
 export type { Budget } from './budget.ts';
 export { budgetOf } from './budget.ts';
 export type { BusyClock } from './busy-clock.ts';

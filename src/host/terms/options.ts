@@ -19,6 +19,7 @@ import type {
   ToolProvider,
 } from '../../contracts/index.ts';
 import type { RedactionOptions } from '../../session/index.ts';
+import type { OnAgentChanged } from './agent-version.ts';
 
 /** Undefined: this handler does not answer; the question stays open. */
 export type AnswerFor<Request> = (
@@ -78,6 +79,12 @@ export interface HostOptions {
   onApproval?: AnswerFor<ApprovalQuestion>;
   /** Answers the agents' own questions. */
   onElicitation?: AnswerFor<AgentElicitation>;
+  /**
+   * What becomes of a turn that another version of its agent has begun (`fromAgent(agent, { version })`, else a digest of what
+   * agent and tools say of themselves). `ask`: it goes on, and what people have approved is asked about again. `go`: it goes
+   * on, and approvals count. `hold`: nobody goes on with it but a program of that version. Default `ask`.
+   */
+  onAgentChanged?: OnAgentChanged;
   /** Milliseconds that a host tool may run, unless it says otherwise. Default 120,000; 0: no limit. */
   toolTimeoutMs?: number;
   /** Host tools of one batch that run side by side. Default 64. */

@@ -10,6 +10,8 @@ import type {
 import { canonicalJson, copyJson } from '../../contracts/index.ts';
 import { denyOverrides, describeTool } from '../../gate/index.ts';
 import { strictestLimits } from '../../session/index.ts';
+import type { PresentAgent } from './agent-version.ts';
+import { changedTerms } from './agent-version.ts';
 import { isTighter, stricterMode } from './stricter-mode.ts';
 
 /** What one stream is held to, and what its log does not say of it yet. */
@@ -26,31 +28,41 @@ export function beginTurn(
   who: Principal,
   hostMode: PermissionMode | undefined,
   calledBy?: TurnTerms['calledBy'],
+  present?: PresentAgent,
 ): HeldTo {
   // A host that is stricter than most is so for the whole turn, whoever goes on with it.
   const mode = options.permissionMode ?? (isTighter(hostMode, undefined) ? hostMode : undefined);
-  const news = { ...written(options, who, mode), ...(calledBy ? { calledBy } : {}) };
+  const news = {
+    ...written(options, who, mode),
+    ...(calledBy ? { calledBy } : {}),
+    ...(present ? { version: present.version } : {}),
+  };
   return { options: held(options, news), principal: news.principal ?? who, news };
 }
 
 /**
  * Somebody goes on with a turn: within what it was begun with, and what they tighten holds from then on. A turn that
  * had ended is opened again with the limits that they name.
+ * @throws CoxswainError `FAILED_PRECONDITION / E_AGENT_CHANGED`
  */
 export function goOnWithTurn(
   { terms: known = {}, isOver }: SessionStanding,
   options: ExecutionOptions,
   who: Principal,
   hostMode: PermissionMode | undefined,
+  present?: PresentAgent,
 ): HeldTo {
+  const changed = present && changedTerms(known, present);
   const says = options.permissionMode ?? options.excludeTools ?? options.limits ?? options.tools ?? options.model;
   const { principal = who } = known;
-  if (says === undefined && known.principal) return { options: held(options, known), principal, news: undefined };
+  if (says === undefined && known.principal) {
+    return { options: held(options, known), principal, news: changed && { ...known, ...changed } };
+  }
   const { excludeTools: excluded = [] } = options;
   const limits = isOver ? { ...known.limits, ...options.limits } : strictestLimits(known.limits, options.limits);
   const { permissionMode: mode } = options;
   const tightens = mode !== undefined && stricterMode(known.permissionMode ?? hostMode ?? 'default', mode) === mode;
-  const { calledBy } = known;
+  const { calledBy, version, approvedFor } = known;
   const again = written(
     {
       excludeTools: [...new Set([...(known.excludeTools ?? []), ...excluded])],
@@ -61,12 +73,19 @@ export function goOnWithTurn(
     principal,
     tightens ? mode : known.permissionMode,
   );
-  const now = { ...again, ...(calledBy ? { calledBy } : {}) };
+  const now = {
+    ...again,
+    ...(calledBy ? { calledBy } : {}),
+    ...(version === undefined ? {} : { version }),
+    ...(approvedFor === undefined ? {} : { approvedFor }),
+    ...changed,
+  };
   const news = canonicalJson(now) === canonicalJson(known) ? undefined : now;
   return { options: held(options, now), principal, news };
 }
 
-function held(options: ExecutionOptions, { principal: _who, calledBy: _call, ...terms }: TurnTerms): ExecutionOptions {
+function held(options: ExecutionOptions, known: TurnTerms): ExecutionOptions {
+  const { principal: _who, calledBy: _call, version: _version, approvedFor: _approved, ...terms } = known;
   const { principal: _, permissionMode: __, ...own } = options;
   // Tools as they were given: what is in the log cannot run.
   return { ...own, ...terms, ...(options.tools ? { tools: options.tools } : {}) } as ExecutionOptions;

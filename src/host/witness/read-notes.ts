@@ -48,6 +48,8 @@ const terms = having<TurnTerms>({
   model: text,
   limits: map,
   calledBy: having({ sessionId: id, callId: id }),
+  version: text,
+  approvedFor: text,
 });
 const question = having<PutQuestion>({
   requestId: id,

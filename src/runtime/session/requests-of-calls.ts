@@ -84,6 +84,8 @@ function requestOf(
   if (threadId !== undefined) base.threadId = threadId;
   if (terms?.principal !== undefined) base.requestedBy = terms.principal;
   if (terms?.permissionMode !== undefined) base.permissionMode = terms.permissionMode;
+  if (terms?.version !== undefined) base.version = terms.version;
+  if (terms?.approvedFor !== undefined) base.approvedFor = terms.approvedFor;
   if (ask && !ask.answer) {
     const rerun = ask.kind === 'rerun_unknown';
     const context = ask.context ?? (rerun ? contextOf(call) : undefined);
