@@ -1,7 +1,7 @@
 import { LazyMap, LazySet } from '../../base/index.ts';
 import type { Content, ContentPart, FunctionCallPart, FunctionResponsePart } from '../../contracts/index.ts';
 import type { Compacted, StoredEvent } from '../log/index.ts';
-import { deliveredWords } from '../log/index.ts';
+import { deliveredWords, markedLines } from '../log/index.ts';
 import { clearedResult, keptOf } from './cleared.ts';
 import { tokensOfContent } from './tokens.ts';
 
@@ -265,19 +265,20 @@ export class History {
     this.#sizes.delete(slot.content);
   }
 
-  /** Another agent's words are context, not this agent's own speech. */
+  /** Another agent's words are context, not this agent's own speech: each of their lines says whose it is. */
   #foreign(event: StoredEvent, content: Content): void {
-    const lines: string[] = [];
+    const said: string[] = [];
     const media: ContentPart[] = [];
     for (const part of content.parts) {
-      if (part.type === 'text') lines.push(`[${event.author}] ${part.text}`);
+      if (part.type === 'text') said.push(part.text);
       else if (part.type === 'function_call') {
-        lines.push(`[${event.author}] called tool ${part.name} with ${JSON.stringify(part.args)}`);
+        said.push(`called tool ${part.name} with ${JSON.stringify(part.args)}`);
       } else if (part.type === 'function_response') {
-        lines.push(`[${event.author}] tool ${part.name} returned ${JSON.stringify(part.response)}`);
+        said.push(`tool ${part.name} returned ${JSON.stringify(part.response)}`);
       } else if (part.type === 'media' || part.type === 'reference') media.push(part);
     }
-    const parts: ContentPart[] = lines.length > 0 ? [{ type: 'text', text: lines.join('\n') }, ...media] : media;
+    const text = said.map((words) => markedLines(words, `[${event.author}] `)).join('\n');
+    const parts: ContentPart[] = said.length > 0 ? [{ type: 'text', text }, ...media] : media;
     if (parts.length > 0) this.#push({ role: 'user', parts }, event, 'other');
   }
 

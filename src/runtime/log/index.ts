@@ -37,7 +37,7 @@ export {
 export type { SessionConfig } from './fold.ts';
 export { Fold } from './fold.ts';
 export type { FoldState } from './fold-state.ts';
-export { deliveredWords } from './late-words.ts';
+export { deliveredWords, markedLines } from './late-words.ts';
 export type { OpenedCall } from './open-calls.ts';
 export { openCallChanges } from './open-calls.ts';
 export type { OpenTurnChange } from './open-turn.ts';

@@ -26,10 +26,14 @@ const lineBreak = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
 
 function marked(part: ContentPart): ContentPart {
   const copy: Record<string, unknown> & ContentPart = { ...part };
-  for (const name of long)
-    if (typeof copy[name] === 'string') copy[name] = `> ${copy[name].replaceAll(lineBreak, '$&> ')}`;
+  for (const name of long) if (typeof copy[name] === 'string') copy[name] = markedLines(copy[name], '> ');
   for (const name of short) if (typeof copy[name] === 'string') copy[name] = copy[name].replaceAll(lineBreak, ' ');
   return copy;
+}
+
+/** The text with `mark` before each of its lines, whatever a model may read as the end of one. */
+export function markedLines(words: string, mark: string): string {
+  return mark + words.replaceAll(lineBreak, (found) => found + mark);
 }
 
 const text = (words: string): TextPart => ({ type: 'text', text: words });
