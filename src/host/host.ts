@@ -196,7 +196,7 @@ class Host implements AgentHost, Holder {
     const id = place.caller ? opened.id : place.root;
     const inStore = isOwn(opened) && storeGiven(this.#options, 'createHost: options') !== undefined && !place.ephemeral;
     const name = standingOf(place.userId, id, inStore ? undefined : agent, place.ephemeral);
-    if (!place.caller && !this.#open.has(name)) {
+    if (!place.caller) {
       const { userId, rootAgent, root: sessionId, ephemeral } = place;
       await this.#frameHost.remembered.opened({ userId, agent: rootAgent, sessionId, ephemeral }, opened);
     }

@@ -234,6 +234,28 @@ describe('SOAK-5 always in this session ends with the session', () => {
     expect(await turn(await host.open('bot', { sessionId: 's', create: true }), 'session')).toHaveLength(1);
   });
 
+  test.each([
+    'another agent opens the new one first',
+    'a handle of the old one is held',
+    'the new one is a copy of a copy of it',
+  ])('ATK5-03 also where %s', async (how) => {
+    const store = new InMemorySessionService();
+    const host = hostOf([caller('bot'), caller('other')], { tools, store });
+    const first = await host.open('bot', { sessionId: 's', create: true });
+    expect(await turn(first, 'session')).toHaveLength(1);
+    expect(await turn(first, 'session')).toHaveLength(0);
+    const key = { app: 'shop', userId: 'local', id: 's' };
+    if (!how.startsWith('a handle')) await first[Symbol.asyncDispose]();
+    if (how.endsWith('of it')) await store.fork(key, { id: 'copy' });
+    await store.delete(key);
+    if (how.endsWith('of it')) {
+      await store.fork({ ...key, id: 'copy' }, { id: 's' });
+    }
+    if (how.startsWith('another')) await host.open('other', { sessionId: 's', create: true });
+    expect(await turn(await host.open('bot', { sessionId: 's', create: true }), 'session')).toHaveLength(1);
+    await host.close();
+  });
+
   test('MUT-H8 another user, or another agent, is asked in a session of the same id', async () => {
     const host = hostOf([caller('bot'), caller('other')], { tools });
     const open = (agent: string, userId: string) => host.open(agent, { sessionId: 's', create: true, userId });

@@ -60,6 +60,6 @@ test('the adapter of the runtime has its sessions through one front', () => {
     .filter((name) => name !== '');
   expect([...new Set(taken)].sort()).toEqual([
     ...['AbortCall', 'DescribeOptions', 'RuntimeSession', 'RuntimeSessionOptions'],
-    ...['describeAgent', 'endData', 'sessionFor', 'settling', 'storedEnd'],
+    ...['describeAgent', 'endData', 'forkAt', 'sessionFor', 'settling', 'storedEnd'],
   ]);
 });

@@ -1,10 +1,10 @@
 import { createReadStream, createWriteStream, openSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { settling } from '../../adapters/adk/index.ts';
+import { forkAt, settling } from '../../adapters/adk/index.ts';
 import { exportSession, importSession, rewind, turnStarts } from '../../adapters/stores/common/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import { copySession, openCallChanges, warnOnStderr } from '../../runtime/index.ts';
+import { openCallChanges, warnOnStderr } from '../../runtime/index.ts';
 import { EXIT, linesIn } from '../terminal/index.ts';
 import type { StoreFlags } from '../workspace/index.ts';
 import { openKeptStore } from '../workspace/index.ts';
@@ -25,7 +25,7 @@ export async function forkSession(id: string, flags: ForkFlags): Promise<number>
       ...(through === undefined ? {} : { through }),
       ...(flags.id === undefined ? {} : { id: flags.id }),
     };
-    const copy = await copySession(store.sessions, store.artifacts, key, options, warnOnStderr);
+    const copy = await forkAt(store.sessions, { artifacts: store.artifacts, warn: warnOnStderr }, key, options);
     const copied = copy.lastSeq - copy.events.length;
     process.stderr.write(`forked ${id} through event ${copied}\n`);
     process.stdout.write(`${copy.key.id}\n`);

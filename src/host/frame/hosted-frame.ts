@@ -352,7 +352,8 @@ export class HostedFrame implements JudgeOptions {
 
   get #scope(): RememberedFor {
     const { userId, rootAgent: agent, root: sessionId, ephemeral } = this.#place;
-    return { userId, agent, sessionId, ephemeral };
+    const root = this.#rootSession;
+    return { userId, agent, sessionId, ephemeral, uid: isPipeable(root) ? (root.uid ?? '') : undefined };
   }
 
   /** The base, what is remembered and the mode, in one. */

@@ -1,4 +1,5 @@
 import type { AgentSession, PermissionMode, PolicyEvaluator, RememberOption } from '../../contracts/index.ts';
+import { isPipeable } from '../../session/index.ts';
 import type { PolicyRule, RulePolicy } from '../policy/index.ts';
 import { presetPolicy, rulePolicy, underMode } from '../policy/index.ts';
 
@@ -10,6 +11,11 @@ export interface RememberedFor {
   sessionId: string;
   /** Kept nowhere: another one than the session of this id that is in the store. */
   ephemeral?: boolean | undefined;
+  /**
+   * `CallInfo.sessionUid` of the session as it stands, '' before its first event: what was said in another one of its id does
+   * not hold in it. Undefined of an executor that is not this package's: its sessions are told apart when they are opened.
+   */
+  uid?: string | undefined;
 }
 
 /** The same lists as long as nothing is added or forgotten. */
@@ -48,15 +54,18 @@ export class RememberedRules {
   }
 
   of(place: RememberedFor): Remembered {
+    const known = this.#session.get(keyOf(place));
+    const isOther = place.uid !== undefined && known?.first !== place.uid;
     return {
       user: this.#user.get(place.userId) ?? NONE,
-      session: this.#session.get(keyOf(place))?.rules ?? NONE,
+      session: (isOther ? undefined : known?.rules) ?? NONE,
     };
   }
 
   /** A session is opened, perhaps again: what was said in another one of its id does not hold in it. */
   async opened(place: RememberedFor, session: AgentSession): Promise<void> {
-    const known = this.#session.get(keyOf(place));
+    // Of what has a uid the rules are told apart wherever they are asked for.
+    const known = isPipeable(session) ? undefined : this.#session.get(keyOf(place));
     if (known && (known.first === undefined || known.first !== (await firstOf(session)))) this.forget(place);
   }
 
@@ -66,8 +75,9 @@ export class RememberedRules {
   }
 }
 
-/** The id of the first event of a log; undefined where there is none, or none that can be read. */
+/** What tells a session from one that is made again under its id; undefined where nothing does. */
 export async function firstOf(session: AgentSession): Promise<string | undefined> {
+  if (isPipeable(session)) return session.uid;
   try {
     for await (const { id } of session.events({ limit: 1 })) return id;
   } catch {

@@ -14,7 +14,7 @@ export { makeRequests, openRequestNow, openRequests, openRequestsNow } from './o
 export { OpenRequests } from './requests-of-calls.ts';
 export type { RuntimeRun, RuntimeSessionOptions } from './runtime-session.ts';
 export { RuntimeSession } from './runtime-session.ts';
-export { sessionFor } from './session-for.ts';
+export { forkAt, sessionFor } from './session-for.ts';
 export { standingOf } from './standing.ts';
 export { storeStarts } from './start-calls.ts';
 export type { RunStart, StartedRun } from './start-run.ts';

@@ -6,6 +6,7 @@ import { LiveSession } from '../live/index.ts';
 import type { ArtifactService } from '../services/index.ts';
 import { copySession } from '../services/index.ts';
 import type { SessionKey, SessionRecord, SessionService } from '../store/index.ts';
+import { settling } from '../store/index.ts';
 
 /** What a copied session takes along, and who hears where that fails. */
 export interface CopyParts {
@@ -40,19 +41,35 @@ export async function sessionFor(
   }
 }
 
+/**
+ * A copy of a session up to one of its events. What is open in it ends, and its settings are those that the session has
+ * now: a mode that was taken back does not come back with an older moment.
+ */
+export async function forkAt(
+  service: SessionService,
+  { artifacts, warn }: CopyParts,
+  key: SessionKey,
+  options: { id?: string; through?: number } = {},
+): Promise<SessionRecord> {
+  const { through } = options;
+  const config = through === undefined ? undefined : (await LiveSession.find(service, key))?.fold.config;
+  // A store of somebody else's may know of no default.
+  return copySession(service, artifacts, key, { ...options, settle: settling(service, config) }, warn);
+}
+
 /** Undefined: there is nothing to copy. */
 async function forkOf(
   service: SessionService,
   key: SessionKey,
   fork: true | { after?: string },
-  { artifacts, warn }: CopyParts,
+  parts: CopyParts,
 ): Promise<SessionRecord | undefined> {
   const found = await service.get(key, { limit: 0 });
   if (!found) return undefined;
   const after = forkedAt(fork);
-  if (after === undefined) return copySession(service, artifacts, key, {}, warn);
+  if (after === undefined) return forkAt(service, parts, key);
   const through = parseCursor(after)?.seq;
-  if (through !== undefined && through <= found.lastSeq) return copySession(service, artifacts, key, { through }, warn);
+  if (through !== undefined && through <= found.lastSeq) return forkAt(service, parts, key, { through });
   const message = `${JSON.stringify(after.slice(0, 64))} is no cursor of session ${key.id}; fork.after is the cursor of one of its events`;
   throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
 }

@@ -6,9 +6,13 @@ import type { SessionRecord, SessionService, Settle, SettlePages } from './sessi
 /** Events after which what was folded gives way to what it has come to: of a long log little is in memory at once. */
 const EVERY = 500;
 
-/** What ends a copy's log: it does not inherit open questions, or one payment could be approved twice. */
-export function settling({ chained }: SessionService): Settle {
-  const inPages = (initialState: SessionRecord['initialState']) => new Settling(initialState, chained !== false);
+/**
+ * What ends a copy's log: it does not inherit open questions, or one payment could be approved twice.
+ * @param config settings that the copy has from then on, whatever its log says
+ */
+export function settling({ chained }: SessionService, config?: Readonly<Record<string, unknown>>): Settle {
+  const inPages = (initialState: SessionRecord['initialState']) =>
+    new Settling(initialState, chained !== false, config);
   const settle = ({ initialState, events }: SessionRecord) => {
     const pages = inPages(initialState);
     pages.see(events, effectiveEvents(events));
@@ -22,10 +26,16 @@ class Settling implements SettlePages {
   readonly #initialState: SessionRecord['initialState'];
   #chain: Chain | undefined;
   #fold: Fold;
+  readonly #config: Readonly<Record<string, unknown>> | undefined;
   #since = 0;
 
-  constructor(initialState: SessionRecord['initialState'], isChained: boolean) {
+  constructor(
+    initialState: SessionRecord['initialState'],
+    isChained: boolean,
+    config: Readonly<Record<string, unknown>> | undefined,
+  ) {
     this.#initialState = initialState;
+    this.#config = config;
     this.#fold = new Fold(initialState, {});
     this.#chain = isChained ? new Chain() : undefined;
   }
@@ -39,8 +49,10 @@ class Settling implements SettlePages {
   }
 
   end(): readonly StoredEvent[] {
-    if (this.#fold.open.size === 0) return [];
-    const end = endOfAll(this.#fold, '', 'the session was forked', false);
+    const end = this.#fold.open.size === 0 ? [] : endOfAll(this.#fold, '', 'the session was forked', false);
+    const config = this.#config && changeOf(this.#fold.config, this.#config);
+    if (config) end.push(createEvent({ turnId: '', author: 'user', actions: { config } }));
+    if (end.length === 0) return end;
     return this.#chain ? this.#chain.link(end) : end;
   }
 
@@ -50,6 +62,17 @@ class Settling implements SettlePages {
     this.#fold = new Fold(this.#initialState, {}, state);
     this.#since = this.#fold.at;
   }
+}
+
+/** Settings that make the second of the first; null takes one away. Undefined: they are the same. */
+function changeOf(
+  from: Readonly<Record<string, unknown>>,
+  to: Readonly<Record<string, unknown>>,
+): Record<string, unknown> | undefined {
+  const gone = Object.keys(from).filter((name) => to[name] === undefined);
+  const changed = Object.entries(to).filter(([name, value]) => JSON.stringify(from[name]) !== JSON.stringify(value));
+  if (gone.length + changed.length === 0) return undefined;
+  return Object.fromEntries([...gone.map((name) => [name, null]), ...changed]);
 }
 
 /** Holds none of these events, whether they are linked or not. */

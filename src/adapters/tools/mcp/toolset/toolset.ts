@@ -57,6 +57,8 @@ export function mcpToolset(options: McpServer & McpToolsetOptions): McpToolset {
 }
 
 const RETRY_MS = 60_000;
+/** In a row, each overtaken by a change that the server has announced. */
+const MOST_LISTS = 4;
 /** Warnings of what a server lists. */
 const MAX_TOLD = 1000;
 /** Characters of one. */
@@ -71,6 +73,10 @@ class ServerTools implements McpToolset {
   readonly #warn: (message: string, error?: unknown) => void;
   #tools: readonly AnyTool[] | undefined;
   #isStale = true;
+  /** How often the server has said that its tools are others now, or has shown it. */
+  #changes = 0;
+  /** That number when the newest list was asked for. */
+  #listedAt = 0;
   /** The same objects as long as the list is the same. */
   #provided: { of: readonly AnyTool[]; given: readonly ProvidedTool[] } | undefined;
   #listing: Promise<readonly AnyTool[]> | undefined;
@@ -100,9 +106,7 @@ class ServerTools implements McpToolset {
     this.#pins = options.pins ?? new Map<string, string>();
     this.#warn = warnWith(options.warn);
     this.#connection = new McpConnection(this.name, server, options, {
-      onToolsChanged: () => {
-        this.#isStale = true;
-      },
+      onToolsChanged: () => this.#changed(),
       warn: (text) => this.#tell(text),
       mayAsk: () => this.#mayAsk,
       ask: (question, signal) => this.#calls.ask(question, options, signal),
@@ -111,6 +115,7 @@ class ServerTools implements McpToolset {
 
   async tools(): Promise<readonly AnyTool[]> {
     try {
+      // Whatever changes while it is listed: a call looks again before it is sent.
       return await this.#list();
     } catch (error) {
       if (!this.#tools && this.#options.optional && !this.#connection.isClosed) {
@@ -130,7 +135,12 @@ class ServerTools implements McpToolset {
     this.#warn(`${this.name}: ${what}: ${messageOf(error)}`);
   }
 
-  /** As they are now, or a failure. */
+  #changed(): void {
+    this.#isStale = true;
+    this.#changes += 1;
+  }
+
+  /** As they were a moment ago, or a failure. */
   #list(): Promise<readonly AnyTool[]> {
     if (this.#tools && !this.#isStale && !this.#listing) return Promise.resolve(this.#tools);
     this.#listing ??= this.#listAnew().finally(() => {
@@ -147,6 +157,7 @@ class ServerTools implements McpToolset {
       const listed = await this.#connection.listTools((client) => {
         // What changes from now on is another change.
         this.#isStale = this.#connection.isDeaf(client);
+        this.#listedAt = this.#changes;
         hasResources = this.#connection.hasResources(client);
       });
       await ensureValidator();
@@ -293,7 +304,14 @@ class ServerTools implements McpToolset {
 
   /** @throws CoxswainError `NOT_FOUND | FAILED_PRECONDITION / E_TOOL` where it is not what was judged any more */
   async #definitionOf(name: string, judged: string | undefined): Promise<Tool> {
-    await this.#list();
+    let lists = 0;
+    // A list that was under way when a change was announced may be from before it.
+    do await this.#list();
+    while (this.#listedAt !== this.#changes && ++lists < MOST_LISTS);
+    if (lists === MOST_LISTS) {
+      const message = `${this.name} announces changes of its tools faster than they can be listed; ${name} was not run. Call it again`;
+      throw new CoxswainError('FAILED_PRECONDITION', 'E_TOOL', message);
+    }
     const now = this.#definitions.get(name);
     if (!now) throw new CoxswainError('NOT_FOUND', 'E_TOOL', `${this.name} has no tool ${name} any more`);
     if (now.digest !== judged) {
@@ -316,9 +334,7 @@ class ServerTools implements McpToolset {
       connection: this.#connection,
       reader: this.#reader,
       definition: () => this.#definitionOf(name, judged),
-      doubt: () => {
-        this.#isStale = true;
-      },
+      doubt: () => this.#changed(),
     };
     return this.#calls.call(caller, args, context);
   }
