@@ -9,7 +9,16 @@ import { openSqlite } from '../../src/entries/stores-sqlite.ts';
 import type { AgentServer, ServeOptions } from '../../src/host/websocket/index.ts';
 import { serve } from '../../src/host/websocket/index.ts';
 import type { AgentHost, Model, PolicyRule } from '../../src/index.ts';
-import { createHost, defineTool, LlmAgent, rulePolicy } from '../../src/index.ts';
+import {
+  createHost,
+  defineAgentTool,
+  defineTool,
+  fromAgent,
+  LlmAgent,
+  rulePolicy,
+  subagentTool,
+} from '../../src/index.ts';
+import { InMemoryArtifactService } from '../../src/runtime/index.ts';
 
 export const executablePath = [
   process.env.CHROMIUM,
@@ -102,7 +111,23 @@ export async function shop(files: string, options: Partial<ServeOptions> = {}) {
       },
     }),
     noting('anything', {}, ({ preview = [] }: { preview?: object[] }) => preview),
+    subagentTool(fromAgent(new LlmAgent({ name: 'expert', description: 'Knows refunds.', model: scripted }))),
   ];
+  // What the agent itself keeps: each argument in its state, and the first one as an artifact.
+  const remember = defineAgentTool({
+    name: 'remember',
+    description: 'Keeps what it is given.',
+    inputSchema: { type: 'object' },
+    execute: async (args: Record<string, unknown>, { state, artifacts }) => {
+      for (const [key, value] of Object.entries(args)) state.set(key, value);
+      const [first = 'note'] = Object.keys(args);
+      await artifacts.save(first, {
+        mimeType: 'application/json',
+        data: new TextEncoder().encode(JSON.stringify(args)),
+      });
+      return 'kept';
+    },
+  });
   const rules: PolicyRule[] = [
     { id: 'never', tool: 'refund', args: { '/eur': { minimum: 5000 } }, outcome: 'deny', reason: 'nobody pays that' },
     {
@@ -113,7 +138,7 @@ export async function shop(files: string, options: Partial<ServeOptions> = {}) {
       approvers: { roles: ['supervisor'], notRequester: true },
     },
     { id: 'files', tool: 'write_file', outcome: 'ask', approvers: { roles: ['supervisor'], quorum: 2 } },
-    { id: 'free', tool: ['quick', 'slow'], outcome: 'allow' },
+    { id: 'free', tool: ['quick', 'slow', 'remember', 'expert'], outcome: 'allow' },
     { id: 'rest', tool: 'anything', outcome: 'ask', approvers: { roles: ['supervisor'] } },
   ];
   const policy = rulePolicy(rules, { placeOf: (_, index) => `shop.yaml:${index + 1}` });
@@ -122,9 +147,21 @@ export async function shop(files: string, options: Partial<ServeOptions> = {}) {
   let server: AgentServer;
   let port = 0;
   const start = async () => {
-    const agent = new LlmAgent({ name: 'clerk', description: 'Answers for the shop.', model: scripted });
+    const agent = new LlmAgent({
+      name: 'clerk',
+      description: 'Answers for the shop.',
+      model: scripted,
+      tools: [remember],
+    });
     const store = await openSqlite(join(folder, 'shop.db'));
-    host = createHost({ app: 'shop', agents: [agent], tools, policy, store, warn: () => {} });
+    host = createHost({
+      app: 'shop',
+      agents: [fromAgent(agent, { services: { artifacts: new InMemoryArtifactService() } })],
+      tools,
+      policy,
+      store,
+      warn: () => {},
+    });
     server = await serve(host, {
       port,
       ui: { files, key },

@@ -7,7 +7,7 @@ import type { WatchedSession } from '../state/sessions.ts';
 /** What is said to the agent: a message that begins a turn, or words for the one that runs, which can be ended too. */
 export function Compose({ watched }: { watched: WatchedSession }): JSX.Element {
   watched.turn.value;
-  const status = watched.status();
+  const status = watched.now.status();
   const [text, setText] = useState('');
   const [isSending, setSending] = useState(false);
   const [said, setSaid] = useState<{ tone: 'good' | 'bad'; text: string }>();

@@ -26,14 +26,16 @@ export function Conversation({
   onEvents: (callId: string) => void;
 }): JSX.Element {
   const turn = watched.turn.value;
+  const isNow = watched.moment.value === undefined;
   const [shown, setShown] = useState(STEP);
   const box = useRef<HTMLElement>(null);
   const isAtEnd = useRef(true);
   // What comes is shown, unless somebody reads further up.
   useLayoutEffect(() => {
     if (isAtEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
-  }, [turn]);
-  const { items } = watched.view;
+  }, [turn, isNow]);
+  const { items } = watched.shown.view;
+  const { failure } = watched.shown;
   const from = Math.max(0, items.length - shown);
   return (
     <section
@@ -59,9 +61,9 @@ export function Conversation({
           </li>
         ))}
       </ol>
-      {watched.failure && (
+      {failure && (
         <p class="notice bad">
-          <Visible text={`${watched.failure.code}: ${watched.failure.message}`} />
+          <Visible text={`${failure.code}: ${failure.message}`} />
         </p>
       )}
     </section>
@@ -139,9 +141,10 @@ const tones: Readonly<Record<ViewToolCall['status'], string>> = {
 function Call({ call, watched, onEvents }: { call: ViewToolCall } & About): JSX.Element {
   // With state of its own it is drawn again for other props only, and a call that goes on is the same object.
   watched.turn.value;
+  const isNow = watched.moment.value === undefined;
   const [isOpen, setOpen] = useState(false);
   const { name, args, argsAsked, argsRun, status, content, errorType } = call;
-  const facts = watched.calls.get(call.id);
+  const facts = watched.shown.calls.get(call.id);
   const decision = facts?.decisions.at(-1);
   return (
     <details class={`call ${status}`} onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -204,7 +207,7 @@ function Call({ call, watched, onEvents }: { call: ViewToolCall } & About): JSX.
               </ul>
             </>
           )}
-          {watched.isOwn && <Why requestId={call.id} place={watched.place} />}
+          {watched.mayAskWhy && <Why requestId={call.id} place={watched.place} />}
           {facts && facts.answers.length > 0 && (
             <>
               <h4>Answers</h4>
@@ -226,7 +229,7 @@ function Call({ call, watched, onEvents }: { call: ViewToolCall } & About): JSX.
           <button type="button" class="quiet" onClick={() => onEvents(call.id)}>
             Events of this call
           </button>
-          {status === 'requested' && watched.isOwn && (
+          {status === 'requested' && watched.isOwn && isNow && (
             <p>
               <a href={linkTo('inbox')}>To the inbox, where it is answered</a>
             </p>

@@ -6,8 +6,8 @@ import { Lines } from '../parts/lines.tsx';
 import { short } from '../parts/short.ts';
 import { Visible } from '../parts/visible.tsx';
 import { exactly } from '../state/clock.ts';
-import { go } from '../state/route.ts';
 import type { WatchedSession } from '../state/sessions.ts';
+import { Fork } from './moment.tsx';
 
 /** What an event says in one line. */
 function lineOf(event: AgentEvent): string {
@@ -107,39 +107,21 @@ export function Events({
           <h3>
             {selected.type} <code class="soft">{selected.id}</code>
           </h3>
-          {watched.isOwn && selected.cursor !== undefined && <Fork watched={watched} cursor={selected.cursor} />}
+          <div class="buttons">
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => {
+                watched.moment.value = events.indexOf(selected) + 1;
+              }}
+            >
+              Show the session as it stood here
+            </button>
+            <Fork watched={watched} cursor={selected.cursor} />
+          </div>
           <Json key={selected.id} value={selected} part="event" label="The event as JSON" />
         </>
       )}
     </>
-  );
-}
-
-/** To try something else from a place in the log: the session stays as it is. */
-function Fork({ watched, cursor }: { watched: WatchedSession; cursor: string }): JSX.Element {
-  const [isBusy, setBusy] = useState(false);
-  const [fault, setFault] = useState<string>();
-  const fork = async () => {
-    setBusy(true);
-    setFault(undefined);
-    try {
-      const { agent, userId } = watched.place;
-      go('sessions', agent, userId, await watched.fork(cursor));
-    } catch (error) {
-      setFault(error instanceof Error ? error.message : String(error));
-      setBusy(false);
-    }
-  };
-  return (
-    <div class="buttons">
-      <button type="button" disabled={isBusy} onClick={() => void fork()}>
-        New session from here
-      </button>
-      {fault !== undefined && (
-        <p class="notice bad" role="alert">
-          <Visible text={fault} />
-        </p>
-      )}
-    </div>
   );
 }

@@ -5,13 +5,24 @@ import { remote } from '../state/connection.ts';
 import { linkTo } from '../state/route.ts';
 import type { Verdict } from '../state/sessions.ts';
 import { WatchedSession } from '../state/sessions.ts';
+import { AgentsView } from './agents.tsx';
 import { Compose } from './compose.tsx';
 import { Conversation } from './conversation.tsx';
 import { Events } from './events.tsx';
+import { Export, MomentBar } from './moment.tsx';
+import { ArtifactsView, StateView } from './state.tsx';
 import { TimelineView } from './timeline.tsx';
 
-const sides = { conversation: 'Conversation', timeline: 'Timeline', events: 'Events' } as const;
+const sides = {
+  conversation: 'Conversation',
+  timeline: 'Timeline',
+  events: 'Events',
+  state: 'State',
+  agents: 'Agents',
+  artifacts: 'Artifacts',
+} as const;
 type Side = keyof typeof sides;
+const all: readonly Side[] = ['conversation', 'timeline', 'events', 'state', 'agents', 'artifacts'];
 
 /** One session: on the left what its user saw, on the right why. */
 export function SessionScreen({
@@ -30,7 +41,11 @@ export function SessionScreen({
   const [words, setWords] = useState('');
   // A wide screen has the conversation beside one of the others.
   const [side, setSide] = useState<Side>('conversation');
-  const why = side === 'events' ? 'events' : 'timeline';
+  const why = side === 'conversation' ? 'timeline' : side;
+  const showEvents = (of: string) => {
+    setWords(of);
+    setSide('events');
+  };
   useEffect(() => {
     if (!host || !mayLook) return;
     const made = new WatchedSession(host, agent, userId, sessionId);
@@ -50,26 +65,20 @@ export function SessionScreen({
   return (
     <div class={`session on-${side}`}>
       <Head watched={watched} sessionId={sessionId} userId={userId} />
-      <Tabs class="narrow-only" names={['conversation', 'timeline', 'events']} shown={side} onChoose={setSide} />
+      <MomentBar watched={watched} />
+      <Tabs class="narrow-only" names={all} shown={side} onChoose={setSide} />
       <div class="halves">
         <section class="half conversation" aria-label="Conversation">
-          <Conversation
-            watched={watched}
-            userId={userId}
-            onEvents={(callId) => {
-              setWords(callId);
-              setSide('events');
-            }}
-          />
-          {watched.isOwn && <Compose watched={watched} />}
+          <Conversation watched={watched} userId={userId} onEvents={showEvents} />
+          {watched.isOwn && watched.moment.value === undefined && <Compose watched={watched} />}
         </section>
         <section class="half why" aria-label={sides[why]}>
-          <Tabs class="wide-only" names={['timeline', 'events']} shown={why} onChoose={setSide} />
-          {why === 'events' ? (
-            <Events watched={watched} words={words} onWords={setWords} />
-          ) : (
-            <TimelineView watched={watched} />
-          )}
+          <Tabs class="wide-only" names={all.slice(1)} shown={why} onChoose={setSide} />
+          {why === 'events' && <Events watched={watched} words={words} onWords={setWords} />}
+          {why === 'timeline' && <TimelineView watched={watched} />}
+          {why === 'state' && <StateView watched={watched} onEvent={showEvents} />}
+          {why === 'agents' && <AgentsView watched={watched} onEvents={showEvents} />}
+          {why === 'artifacts' && <ArtifactsView watched={watched} onEvent={showEvents} />}
         </section>
       </div>
     </div>
@@ -117,9 +126,11 @@ function Head({
   userId: string;
 }): JSX.Element {
   watched.turn.value;
-  const status = watched.status();
+  const { shown } = watched;
+  const isNow = watched.moment.value === undefined;
+  const status = shown.status();
   const [text, tone] = words[status] ?? [status, 'bad'];
-  const { input, output, cached, usd, isPriced } = watched.usage;
+  const { input, output, cached, usd, isPriced } = shown.usage;
   return (
     <header class="head">
       <h1>
@@ -137,6 +148,18 @@ function Head({
           {isPriced && ` · ${usd.toFixed(4)} USD`}
         </span>
       )}
+      {isNow && watched.events.length > 0 && watched.state.value !== 'reading' && (
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => {
+            watched.moment.value = watched.events.length;
+          }}
+        >
+          Earlier moments
+        </button>
+      )}
+      <Export watched={watched} />
       {watched.isOwn && <Audit watched={watched} />}
       {watched.state.value === 'reading' && (
         <span role="status">Reading {watched.events.length.toLocaleString()} events…</span>

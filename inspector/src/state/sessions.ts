@@ -1,6 +1,7 @@
-import { signal } from '@preact/signals';
-import type { AgentEvent, RemoteHost, RemoteSession, SessionView } from 'coxswain/client';
-import { createView, isCoxswainError } from 'coxswain/client';
+import { computed, signal } from '@preact/signals';
+import type { AgentEvent, RemoteHost, RemoteSession } from 'coxswain/client';
+import { isCoxswainError } from 'coxswain/client';
+import { Replay, replayed } from './replay.ts';
 import { Timeline } from './timeline.ts';
 
 export type Verdict = Awaited<ReturnType<RemoteSession['verify']>>;
@@ -22,26 +23,21 @@ export async function beginSession(host: RemoteHost, agent: string, text: string
   return session.id;
 }
 
-/** What one call came to, by the log alone. */
-export interface CallFacts {
-  decisions: { by: string; outcome: string; ruleId?: string; reason?: string; at: string; args?: unknown }[];
-  answers: { by?: string; action: string; reason?: string; at: string }[];
-}
-
 /** A session that is looked at: its stored events, what streams now, and what they come to. */
 export class WatchedSession {
-  readonly view: SessionView = createView();
+  readonly now = new Replay();
   /** Stored ones. */
   readonly events: AgentEvent[] = [];
-  readonly calls = new Map<string, CallFacts>();
   readonly timeline = new Timeline();
-  /** What went wrong in the newest turn, as its log says. */
-  failure: { code: string; message: string } | undefined;
+  /** How many of the events count for what is shown; undefined: all of them, and what streams. */
+  readonly moment = signal<number | undefined>(undefined);
+  readonly #then = computed(() =>
+    this.moment.value === undefined ? undefined : replayed(this.events, this.moment.value),
+  );
   /** Counts up with each change that is to be drawn. */
   readonly turn = signal(0);
   readonly state = signal<'reading' | 'live' | 'lost'>('reading');
   readonly fault = signal<string | undefined>(undefined);
-  usage = { input: 0, output: 0, cached: 0, usd: 0, isPriced: false };
   readonly #known = new Set<string>();
   readonly #host: RemoteHost;
   #session: RemoteSession | undefined;
@@ -71,13 +67,9 @@ export class WatchedSession {
     if (session) void this.#answering.then(() => session[Symbol.asyncDispose]());
   }
 
-  /** As the view says; a log that waits says no end of its turn: what it waits for is a call that nobody has started. */
-  status(): string {
-    const { view } = this;
-    if (view.status !== 'running') return view.status;
-    const calls = [...view.toolCalls.values()];
-    const isBusy = calls.some(({ status }) => status === 'started') || view.messages.some(({ streaming }) => streaming);
-    return !isBusy && calls.some(({ status }) => status === 'requested') ? 'input_required' : 'running';
+  /** The session as it is, or as it stood at the moment that was chosen. */
+  get shown(): Replay {
+    return this.#then.value ?? this.now;
   }
 
   /** Begins a turn. Rejects where the message is refused. */
@@ -90,6 +82,27 @@ export class WatchedSession {
     })().catch((error: unknown) => {
       this.fault.value = isCoxswainError(error) ? error.message : String(error);
     });
+  }
+
+  /** Whoever owns it, and operators: the server says what they may know. */
+  get mayAskWhy(): boolean {
+    return this.isOwn || this.#host.operator !== undefined;
+  }
+
+  /** Its state as the store has it. */
+  async storedState(): Promise<Record<string, unknown>> {
+    const { agent, sessionId } = this.place;
+    return (await this.#host.sessions(agent).load(sessionId))?.state ?? {};
+  }
+
+  /** Sessions of the agents that this one has called, as far as they are among the newest. */
+  async below(): Promise<{ id: string; agent?: string }[]> {
+    const { agent, userId, sessionId } = this.place;
+    const found = this.isOwn
+      ? await this.#host.sessions(agent).list({ limit: 1000 })
+      : ((await this.#host.operator?.sessions({ user: userId, search: sessionId, limit: 200 }))?.sessions ?? []);
+    const own = found.filter(({ id }) => id.startsWith(`${sessionId}.`));
+    return own.map(({ id, agent: of }) => (typeof of === 'string' ? { id, agent: of } : { id }));
   }
 
   /** A new session with what stands before and at this event, and nothing behind it; its id. */
@@ -198,7 +211,7 @@ export class WatchedSession {
     try {
       const open = await session.pending();
       if (this.#isLeft) return;
-      this.view.ask(open);
+      this.now.view.ask(open);
       this.#draw();
     } catch (error) {
       if (!this.#isLeft) this.fault.value = isCoxswainError(error) ? error.message : String(error);
@@ -207,68 +220,14 @@ export class WatchedSession {
 
   #take(event: AgentEvent): void {
     if (this.#isLeft) return;
-    this.view.apply(event);
+    this.now.see(event);
     if (event.cursor !== undefined && !this.#known.has(event.id)) {
       this.#known.add(event.id);
       this.events.push(event);
       this.timeline.take(event);
-      this.#note(event);
+      this.now.take(event);
     }
     this.#draw();
-  }
-
-  #note(event: AgentEvent): void {
-    if (event.type === 'custom' && event.kind === 'policy_decision') {
-      const data = event.data as {
-        callId: string;
-        by: string;
-        outcome: string;
-        ruleId?: string;
-        reason?: string;
-        args?: unknown;
-      };
-      this.#factsOf(data.callId).decisions.push({ ...data, at: event.timestamp });
-    } else if (event.type === 'elicitation_response') {
-      const { requestId, action, by, reason } = event as unknown as Record<string, string>;
-      const callId = (requestId ?? '').split('#')[0] ?? '';
-      const facts = { action: action ?? '', at: event.timestamp };
-      this.#factsOf(callId).answers.push({
-        ...facts,
-        ...(by === undefined ? {} : { by }),
-        ...(reason === undefined ? {} : { reason }),
-      });
-    } else if (event.type === 'error') {
-      const { code, message } = event;
-      this.failure = { code, message };
-    } else if (event.type === 'message' && event.role === 'user') {
-      this.failure = undefined;
-    } else if (event.type === 'usage') {
-      const {
-        inputTokens = 0,
-        outputTokens = 0,
-        cachedInputTokens = 0,
-        cost,
-      } = event as {
-        inputTokens?: number;
-        outputTokens?: number;
-        cachedInputTokens?: number;
-        cost?: { usd: number };
-      };
-      const { input, output, cached, usd, isPriced } = this.usage;
-      this.usage = {
-        input: input + inputTokens,
-        output: output + outputTokens,
-        cached: cached + cachedInputTokens,
-        usd: usd + (cost?.usd ?? 0),
-        isPriced: isPriced || cost !== undefined,
-      };
-    }
-  }
-
-  #factsOf(callId: string): CallFacts {
-    const known = this.calls.get(callId) ?? { decisions: [], answers: [] };
-    this.calls.set(callId, known);
-    return known;
   }
 
   /** Many changes are drawn at once. */

@@ -1,0 +1,126 @@
+import type { AgentEvent, SessionView } from 'coxswain/client';
+import { createView } from 'coxswain/client';
+import { AgentsFold } from './agents.ts';
+import { StateFold } from './fold-state.ts';
+
+/** What one call came to, by the log alone. */
+export interface CallFacts {
+  decisions: { by: string; outcome: string; ruleId?: string; reason?: string; at: string; args?: unknown }[];
+  answers: { by?: string; action: string; reason?: string; at: string }[];
+}
+
+export interface Artifact {
+  name: string;
+  versions: { version: number; at: string; seq: number; eventId: string }[];
+}
+
+/** What the events of a session come to, up to one of them. */
+export class Replay {
+  readonly view: SessionView = createView();
+  readonly calls = new Map<string, CallFacts>();
+  readonly state = new StateFold();
+  readonly agents = new AgentsFold();
+  readonly artifacts = new Map<string, Artifact>();
+  /** What went wrong in the newest turn, as its log says. */
+  failure: { code: string; message: string } | undefined;
+  usage = { input: 0, output: 0, cached: 0, usd: 0, isPriced: false };
+
+  /** An event of the log, or what streams. */
+  see(event: AgentEvent): void {
+    this.view.apply(event);
+  }
+
+  /** A stored event, once. */
+  take(event: AgentEvent): void {
+    this.state.take(event);
+    this.agents.take(event);
+    switch (event.type) {
+      case 'custom':
+        this.#custom(event);
+        return;
+      case 'elicitation_response':
+        this.#answer(event);
+        return;
+      case 'error': {
+        const { code, message } = event;
+        this.failure = { code, message };
+        return;
+      }
+      case 'message':
+        if (event.role === 'user') this.failure = undefined;
+        return;
+      case 'usage':
+        this.#use(event);
+        return;
+      default:
+    }
+  }
+
+  /** As the view says; a log that waits says no end of its turn: what it waits for is a call that nobody has started. */
+  status(): string {
+    const { view } = this;
+    if (view.status !== 'running') return view.status;
+    const calls = [...view.toolCalls.values()];
+    const isBusy = calls.some(({ status }) => status === 'started') || view.messages.some(({ streaming }) => streaming);
+    return !isBusy && calls.some(({ status }) => status === 'requested') ? 'input_required' : 'running';
+  }
+
+  #custom(event: Extract<AgentEvent, { type: 'custom' }>): void {
+    if (event.kind === 'policy_decision') {
+      const data = event.data as CallFacts['decisions'][number] & { callId: string };
+      this.#factsOf(data.callId).decisions.push({ ...data, at: event.timestamp });
+    } else if (event.kind === 'artifact_delta') {
+      for (const [name, version] of Object.entries(event.data as Record<string, number>)) {
+        const known = this.artifacts.get(name) ?? { name, versions: [] };
+        known.versions.push({ version, at: event.timestamp, seq: event.seq ?? 0, eventId: event.id });
+        this.artifacts.set(name, known);
+      }
+    }
+  }
+
+  #answer(event: AgentEvent): void {
+    const { requestId = '', action = '', by, reason } = event as unknown as Record<string, string>;
+    this.#factsOf(requestId.split('#')[0] ?? '').answers.push({
+      action,
+      at: event.timestamp,
+      ...(by === undefined ? {} : { by }),
+      ...(reason === undefined ? {} : { reason }),
+    });
+  }
+
+  #use(event: AgentEvent): void {
+    const used = event as {
+      inputTokens?: number;
+      outputTokens?: number;
+      cachedInputTokens?: number;
+      cost?: { usd: number };
+    };
+    const { inputTokens = 0, outputTokens = 0, cachedInputTokens = 0, cost } = used;
+    const { input, output, cached, usd, isPriced } = this.usage;
+    this.usage = {
+      input: input + inputTokens,
+      output: output + outputTokens,
+      cached: cached + cachedInputTokens,
+      usd: usd + (cost?.usd ?? 0),
+      isPriced: isPriced || cost !== undefined,
+    };
+  }
+
+  #factsOf(callId: string): CallFacts {
+    const known = this.calls.get(callId) ?? { decisions: [], answers: [] };
+    this.calls.set(callId, known);
+    return known;
+  }
+}
+
+/** As it stood after the first so many of these events. */
+export function replayed(events: readonly AgentEvent[], count: number): Replay {
+  const replay = new Replay();
+  for (let at = 0; at < count; at++) {
+    const event = events[at];
+    if (!event) break;
+    replay.see(event);
+    replay.take(event);
+  }
+  return replay;
+}
