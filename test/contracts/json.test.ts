@@ -6,6 +6,7 @@ import {
   deepFreeze,
   isCoxswainError,
   isNestedDeeper,
+  isSameJson,
   MAX_JSON_DEPTH,
   parseJson,
   setOwn,
@@ -210,6 +211,9 @@ describe('ATT-B12 nesting is counted', () => {
 
   test('also of what is no object, is shared many times, or stands in itself', () => {
     expect([isNestedDeeper('x', 0), isNestedDeeper(null, 0), isNestedDeeper({}, 0)]).toEqual([false, false, true]);
+    for (const flat of [{}, [], { a: 1, b: null }]) expect(isNestedDeeper(flat, 1)).toBe(false);
+    for (const deep of [{ a: {} }, [[]], { a: 1, b: [] }]) expect(isNestedDeeper(deep, 1)).toBe(true);
+    expect(isNestedDeeper([1, 'a', null], 1)).toBe(false);
     let shared: unknown = 1;
     for (let level = 0; level < 100; level++) shared = [shared, shared];
     expect([isNestedDeeper(shared, 100), isNestedDeeper(shared, 99)]).toEqual([false, true]);
@@ -226,4 +230,38 @@ describe('ATT-B12 nesting is counted', () => {
     }
     expect(value).toBe(1);
   });
+});
+
+test('two values say the same in whatever order their members stand, and nothing else does', () => {
+  const same: [unknown, unknown][] = [
+    [
+      { a: 1, b: [null, { c: 'x' }] },
+      { b: [null, { c: 'x' }], a: 1 },
+    ],
+    [parseJson('{"__proto__":1}'), parseJson('{"__proto__":1}')],
+    [[], []],
+    ['x', 'x'],
+  ];
+  const other: [unknown, unknown][] = [
+    [{ a: 1 }, { a: 1, b: 2 }],
+    [{ a: 1, b: 2 }, { a: 1 }],
+    [{ a: undefined }, { b: undefined }],
+    [parseJson('{"__proto__":1}'), { a: 1 }],
+    [{ a: 1 }, parseJson('{"__proto__":1}')],
+    [{ toString: 1 }, { a: 1 }],
+    [{ a: 1 }, { toString: 1 }],
+    [
+      [1, 2],
+      [2, 1],
+    ],
+    [['a'], { 0: 'a' }],
+    [{ 0: 'a' }, ['a']],
+    [0, -0],
+    [1, '1'],
+    [null, {}],
+    [{}, null],
+    [undefined, null],
+  ];
+  for (const [a, b] of same) expect([a, b, isSameJson(a, b)]).toEqual([a, b, true]);
+  for (const [a, b] of other) expect([a, b, isSameJson(a, b)]).toEqual([a, b, false]);
 });

@@ -59,6 +59,37 @@ describe('a session in this process', () => {
     expect(heard).toEqual(['one a', 'two a', 'two b']);
   });
 
+  test('asks a store in memory nothing where its log stands, and one that reads in its own way each time', async () => {
+    const { sessions, live } = await opened({}, { 'app:x': 1 });
+    expect(live.catchUp()).toBeUndefined();
+    expect(live.stateNow).toEqual({ 'app:x': 1 });
+    await sessions.append(key, [event('a')]);
+    expect(live.stateNow).toBeUndefined();
+    await live.catchUp();
+    expect([ids(live), live.catchUp()]).toEqual([['a'], undefined]);
+    // What other sessions have written of the shared state is in it.
+    await sessions.create({ ...key, id: 'other' }, { state: { 'app:x': 2 } });
+    expect(live.stateNow).toEqual({ 'app:x': 2 });
+    const lease = await live.lease();
+    expect((await live.lease().catch(() => lease)).shared).toEqual({ 'app:x': 2 });
+    await lease.release();
+    let reads = 0;
+    const { get } = sessions;
+    sessions.get = (...given) => {
+      reads++;
+      return get.apply(sessions, given);
+    };
+    await live.catchUp();
+    expect([live.stateNow, reads]).toEqual([undefined, 1]);
+    sessions.get = get;
+    await sessions.delete(key);
+    await sessions.create(key);
+    await sessions.append(key, [event('b')]);
+    await expect(live.catchUp()).rejects.toMatchObject({ code: 'E_SESSION_CONFLICT' });
+    await sessions.close();
+    await expect(live.catchUp()).rejects.toMatchObject({ code: 'E_STORE' });
+  });
+
   test('reads what others have written in between, in the order of the log', async () => {
     const { sessions, live } = await opened();
     await sessions.append(key, [event('a'), event('b')]);
@@ -239,7 +270,7 @@ test('ATT-B6 many calls of one event are not read back while their writer takes 
   sessions.append = async (...given) => {
     const stored = await append.apply(sessions, given);
     setImmediate(() => {
-      looking = live.catchUp().then(() => ids(live));
+      looking = live.readOn().then(() => ids(live));
     });
     return stored;
   };

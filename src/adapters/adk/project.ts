@@ -9,7 +9,7 @@ import type {
 } from '../../contracts/index.ts';
 import { fromResponse } from '../../gate/index.ts';
 import type { Ask, BeganRecord, CompletedRecord, StoredEvent } from '../../runtime/index.ts';
-import { callNotes, isTruncated, isWithin, threadOf } from '../../runtime/index.ts';
+import { callNotes, isTruncated, isWithin, noDelta, noEffects, threadOf } from '../../runtime/index.ts';
 import { nameOfPrincipal } from '../../session/index.ts';
 import { cursorOf } from '../../session/resume/index.ts';
 
@@ -25,8 +25,19 @@ const none: readonly never[] = [];
  */
 export function project(sessionId: string, event: StoredEvent): AgentEvent[] {
   const bodies: Body[] = [];
-  // By index: each event passes here, and an iterator would cost as much as what it finds.
-  for (let at = 0; at < sections.length; at++) sections[at]?.(event, bodies);
+  const { content, actions } = event;
+  // In the order of `sections`. Each event passes here: a call for all that it does not say would cost more than the looks.
+  if (actions.completed || actions.began) lifecycle(event, bodies);
+  if (actions.config || actions.stateDelta !== noDelta) sessionUpdate(event, bodies);
+  if (content || actions.steer) message(event, bodies);
+  if (content) requests(event, bodies);
+  if (actions.started || actions.interim) calls(event, bodies);
+  if (content) responses(event, bodies);
+  if (actions.asks) questions(event, bodies);
+  if (actions.answers) answers(event, bodies);
+  if (event.usage) usage(event, bodies);
+  if (actions !== noEffects || event.customMetadata) customs(event, bodies);
+  if (event.errorCode !== undefined) failure(event, bodies);
   for (let n = 0; n < bodies.length; n++) complete(bodies[n] as Body, sessionId, event, n);
   return bodies as unknown as AgentEvent[];
 }

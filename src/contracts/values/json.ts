@@ -14,6 +14,7 @@ const MAX_CANONICAL_DEPTH = 2 * MAX_JSON_DEPTH;
  * what a stack that runs over does is not the same each time, and it may run over in somebody else's code.
  */
 export function isNestedDeeper(value: unknown, max: number): boolean {
+  if (max > 0 && isFlat(value)) return false;
   let level: Iterable<unknown> = [value];
   for (let depth = 0; ; depth++) {
     // Each object once on a level: what is shared would else be counted as often as it is reached.
@@ -25,8 +26,30 @@ export function isNestedDeeper(value: unknown, max: number): boolean {
   }
 }
 
+/** It has no lists or objects in it: most arguments of calls. */
+function isFlat(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  for (const key in value) {
+    const member = (value as Record<string, unknown>)[key];
+    if (typeof member === 'object' && member !== null) return false;
+  }
+  return true;
+}
+
 function* membersOf(nodes: Iterable<object>): Iterable<unknown> {
   for (const node of nodes) yield* Array.isArray(node) ? node : Object.values(node);
+}
+
+/** Whether two JSON values say the same, in whatever order their members stand. As deep as the first one is. */
+export function isSameJson(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b);
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const [ofA, ofB] = [a as Record<string, unknown>, b as Record<string, unknown>];
+  const keys = Object.keys(ofA);
+  if (keys.length !== Object.keys(ofB).length) return false;
+  for (const key of keys) if (!Object.hasOwn(ofB, key) || !isSameJson(ofA[key], ofB[key])) return false;
+  return true;
 }
 
 /** Keys and indexes from the outermost value to the one at hand; the first names the value itself. */

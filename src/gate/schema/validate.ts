@@ -1,7 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
 import { untilAborted } from '../../base/index.ts';
 import type { JsonSchema, SchemaLike } from '../../contracts/index.ts';
-import { copyJson, messageOf } from '../../contracts/index.ts';
+import { copyJson, isSameJson, messageOf } from '../../contracts/index.ts';
 import { dropRefusedNulls, parseMistypedStrings, parseWhole } from './coerce.ts';
 import { explainErrors, explainIssues } from './explain.ts';
 import type { LibraryCheck, LibraryResult } from './library-schema.ts';
@@ -75,11 +74,11 @@ function outputOf(check: LibraryCheck, schema: JsonSchema, args: Args): Validate
   return then(check(copyJson(args, 'arguments')), (result) => {
     if (isRefused(result)) return fail(explainIssues(result.issues));
     const output = jsonOutput(result.value);
-    if (isDeepStrictEqual(output, args)) return { ok: true, args: output };
+    if (isSameJson(output, args)) return { ok: true, args: output };
     const again = copyJson(output, 'arguments');
-    if (!compileSchema(schema)(again) || !isDeepStrictEqual(again, output)) return unstable;
+    if (!compileSchema(schema)(again) || !isSameJson(again, output)) return unstable;
     return then(check(copyJson(output, 'arguments')), (second) =>
-      !isRefused(second) && isDeepStrictEqual(jsonOutput(second.value), output) ? { ok: true, args: output } : unstable,
+      !isRefused(second) && isSameJson(jsonOutput(second.value), output) ? { ok: true, args: output } : unstable,
     );
   });
 }

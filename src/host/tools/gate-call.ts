@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { AnyTool, ConfirmationRequest, ReportedRequest, ToolDescriptor } from '../../contracts/index.ts';
+import { isSameJson } from '../../contracts/index.ts';
 import type { Approval, GateCall } from '../../gate/index.ts';
 import { MAX_EXPIRES_IN, toolDigest } from '../../gate/index.ts';
 import { announcedIn } from '../../session/index.ts';
@@ -27,7 +27,7 @@ export function gateCall(request: ReportedRequest, hostTool: HostTool | undefine
 
 /** The call with the arguments that its tool's schema makes of those that were announced. */
 export function asTaken(call: GateCall, args: Record<string, unknown>): GateCall {
-  return isDeepStrictEqual(args, call.args) ? call : { ...call, args, announced: call.args };
+  return isSameJson(args, call.args) ? call : { ...call, args, announced: call.args };
 }
 
 /** Of a tool that the agent runs itself: what it announces of it, whoever hands it on. */

@@ -2,7 +2,7 @@ import type { HoldOptions, Stirred } from '../../session/index.ts';
 import type { StoredEvent } from '../log/index.ts';
 import { sharedPart } from '../log/index.ts';
 import type { Lease, SessionKey, SessionRecord, SessionService } from '../store/index.ts';
-import { checkKey, storeRefusal } from '../store/index.ts';
+import { checkKey, stateAt, storeRefusal } from '../store/index.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { handOn, newestCheckpoint } from './checkpoint.ts';
 import type { CurrentRun } from './current-run.ts';
@@ -66,6 +66,7 @@ export class LiveSession extends LiveLog {
         live = found.live;
       }
       const known = live;
+      if (known.stateNow) return known;
       let isSame = true;
       const { at } = known;
       const record = await readInPages(service, key, at, (page) => {
@@ -212,11 +213,21 @@ export class LiveSession extends LiveLog {
   }
 
   /**
-   * Takes in what other processes have written.
+   * Takes in what other processes have written. Undefined: there is nothing to wait for.
    * @throws CoxswainError `ABORTED / E_SESSION_CONFLICT` where another session has its id by now
    */
-  catchUp(): Promise<SessionRecord | undefined> {
-    return this.#writes.landing?.then(() => this.catchUp()) ?? this.#readOn();
+  catchUp(): Promise<unknown> | undefined {
+    return this.stateNow ? undefined : this.readOn();
+  }
+
+  /** The state, of a store that says at once that all of the log is here. */
+  get stateNow(): SessionRecord['state'] | undefined {
+    return this.#writes.landing ? undefined : stateAt(this.service, this.key, this.at, this.createdAt);
+  }
+
+  /** As `catchUp`, and what the store has of the session. */
+  readOn(): Promise<SessionRecord | undefined> {
+    return this.#writes.landing?.then(() => this.readOn()) ?? this.#readOn();
   }
 
   #readOn(): Promise<SessionRecord | undefined> {

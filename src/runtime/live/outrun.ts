@@ -13,7 +13,7 @@ export const MOST_TRIES = 1_000;
 /** What is read on: a `LiveSession`, told by what it has. */
 interface Readable {
   readonly fold: { readonly at: number };
-  catchUp(): Promise<unknown>;
+  catchUp(): Promise<unknown> | undefined;
 }
 
 /** A write that failed. */

@@ -19,7 +19,9 @@ interface Leased {
   readonly key: SessionKey;
   readonly service: SessionService;
   readonly fold: Fold;
-  catchUp(): Promise<SessionRecord | undefined>;
+  readonly stateNow: SessionRecord['state'] | undefined;
+  catchUp(): Promise<unknown> | undefined;
+  readOn(): Promise<SessionRecord | undefined>;
   link(events: readonly StoredEvent[]): readonly StoredEvent[];
 }
 
@@ -108,7 +110,9 @@ export class SessionLeases {
   }
 
   async #under({ epoch }: Lease): Promise<Lease> {
-    const record = await this.#session.catchUp();
+    const { stateNow, fold } = this.#session;
+    if (stateNow) return { epoch, lastSeq: fold.at, shared: sharedPart(stateNow), release: done };
+    const record = await this.#session.readOn();
     if (!record) throw storeRefusal.missing(this.#session.key);
     return { epoch, lastSeq: record.lastSeq, shared: sharedPart(record.state), release: done };
   }

@@ -15,7 +15,7 @@ export interface Followed {
   /** Newest seq that is known here. */
   readonly at: number;
   /** Reads what is new. */
-  catchUp(): Promise<unknown>;
+  catchUp(): Promise<unknown> | undefined;
 }
 
 export interface FollowOptions {

@@ -28,7 +28,7 @@ export interface CompactionRun extends CurrentRun {
  */
 export function startCompaction(live: LiveSession, engine: Engine): CompactionRun {
   const invocation = new Invocation(live, engine, { streaming: false }, nowhere);
-  const result = live.catchUp().then(async (): Promise<Compaction> => {
+  const result = live.readOn().then(async (): Promise<Compaction> => {
     const agent = startingAgent(engine.tree, live.fold);
     if (!isConversational(agent) || !('compaction' in agent)) {
       const message = `agent ${agent.name} has no history of its own: its agents compact theirs by themselves`;

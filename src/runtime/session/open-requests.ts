@@ -48,7 +48,8 @@ function requestsOf(live: LiveSession, tree: AgentTree): OpenRequests {
  * any more is as the log leaves it. `by` knows by itself what it runs while it holds the session.
  */
 export async function openRequestsNow(live: LiveSession, tree: AgentTree, by: object): Promise<ReportedRequest[]> {
-  await live.catchUp();
+  const news = live.catchUp();
+  if (news) await news;
   const open = openRequests(live, tree);
   const looking = runningNow(live, by, open);
   if (!looking) return open;
@@ -62,7 +63,8 @@ export async function openRequestNow(
   by: object,
   id: string,
 ): Promise<ReportedRequest | undefined> {
-  await live.catchUp();
+  const news = live.catchUp();
+  if (news) await news;
   const open = findOpenRequest(live, tree, id);
   const isRunning = open && (await runningNow(live, by, [open]));
   if (!isRunning) return open;

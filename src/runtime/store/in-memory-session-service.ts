@@ -28,6 +28,7 @@ import type {
 } from './session-service.ts';
 import { idsBelow, SessionsBelow } from './sessions-below.ts';
 import { settling } from './settling.ts';
+import { saysAtOnce } from './state-at.ts';
 import {
   checkKey,
   checkScope,
@@ -70,6 +71,7 @@ export class InMemorySessionService implements SessionService {
   constructor(options: { chained?: boolean } = {}) {
     checkOptions<typeof options>(options, 'InMemorySessionService: options', { chained: flag });
     this.chained = options.chained ?? false;
+    saysAtOnce(this, InMemorySessionService.prototype.get, (key) => this.#known(key));
   }
 
   async create(

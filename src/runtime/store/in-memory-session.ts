@@ -260,7 +260,7 @@ export function recordOf(session: MemorySession, events: readonly StoredEvent[])
 }
 
 /** The three scopes as one: readers share it until one of them is written. */
-function joinedState(session: MemorySession): Readonly<StateValues> {
+export function joinedState(session: MemorySession): Readonly<StateValues> {
   const own = session.state.lend();
   const app = session.app.state.lend();
   const user = session.user.state.lend();

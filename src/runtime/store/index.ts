@@ -24,6 +24,7 @@ export type {
 } from './session-service.ts';
 export { idsBelow, SessionsBelow } from './sessions-below.ts';
 export { endOfAll, settling } from './settling.ts';
+export { stateAt } from './state-at.ts';
 export type { SplitState } from './store-rules.ts';
 export {
   batchDelta,

@@ -1,4 +1,5 @@
 import type { StoredEvent } from '../log/index.ts';
+import { noEffects, noIds } from '../log/index.ts';
 
 type Check = (value: unknown) => boolean;
 
@@ -12,6 +13,7 @@ const isMap: Check = (value) => typeof value === 'object' && value !== null && !
 const listOf = (check: Check): Check => {
   return (value) => Array.isArray(value) && value.every(check);
 };
+const isTexts = listOf(isText);
 const mapOf = (check: Check): Check => {
   return (value) => {
     if (!isMap(value)) return false;
@@ -26,6 +28,7 @@ interface Field {
   check: Check;
   /** A field of which nothing else is checked: most are, and a call for each would cost more than the look. */
   plain: 'string' | 'boolean' | undefined;
+  isRequired: boolean;
 }
 
 /** Each event of a log is checked when it is read: what can be known of the fields is made once. */
@@ -34,26 +37,43 @@ interface Fields {
   readonly required: readonly string[];
 }
 
-/** Fields with a `?` may be absent. */
-const fieldsOf = (checks: Record<string, Check>): Fields => {
+/** Fields with a `?` may be absent; `required`: all may be, but these. */
+const fieldsOf = (checks: Record<string, Check>, required?: readonly string[]): Fields => {
   const byName = new Map<string, Field>();
   for (const [key, check] of Object.entries(checks)) {
     const plain = check === isText ? 'string' : check === isFlag ? 'boolean' : undefined;
-    byName.set(key.replace(/\?$/, ''), { optional: key.endsWith('?'), check, plain });
+    const optional = key.endsWith('?');
+    const name = key.replace(/\?$/, '');
+    byName.set(name, { optional, check, plain, isRequired: required?.includes(name) ?? !optional });
   }
-  return { byName, required: [...byName.keys()].filter((name) => !byName.get(name)?.optional) };
+  return { byName, required: required ?? [...byName.keys()].filter((name) => byName.get(name)?.isRequired) };
 };
 
 /** What is there is looked at, rather than all that could be: most events have a few of many fields. */
-function faultIn(value: Record<string, unknown>, { byName, required }: Fields): string | undefined {
-  for (const name of required) if (value[name] === undefined) return name;
+function fits(value: Record<string, unknown>, { byName, required }: Fields): boolean {
+  let found = 0;
   for (const name in value) {
     const field = byName.get(name);
-    if (!field) continue;
+    if (field === undefined) continue;
     const member = value[name];
-    const { plain } = field;
-    if (plain !== undefined && typeof member === plain) continue;
-    if (!(field.optional && member === undefined) && !field.check(member)) return name;
+    if (member === undefined) {
+      if (field.optional) continue;
+      return false;
+    }
+    if (typeof member !== field.plain && !field.check(member)) return false;
+    if (field.isRequired) found++;
+  }
+  return found === required.length;
+}
+
+/** The first field that does not fit: one that is missing before one that is there. */
+function faultIn(value: Record<string, unknown>, fields: Fields): string | undefined {
+  if (fits(value, fields)) return undefined;
+  for (const name of fields.required) if (value[name] === undefined) return name;
+  for (const name in value) {
+    const field = fields.byName.get(name);
+    if (!field || (field.optional && value[name] === undefined)) continue;
+    if (!field.check(value[name])) return name;
   }
   return undefined;
 }
@@ -61,7 +81,7 @@ function faultIn(value: Record<string, unknown>, { byName, required }: Fields): 
 /** An object whose fields fit; others that are not named may be there. */
 const shape = (checks: Record<string, Check>): Check => {
   const list = fieldsOf(checks);
-  return (value) => isMap(value) && faultIn(value as Record<string, unknown>, list) === undefined;
+  return (value) => isMap(value) && fits(value as Record<string, unknown>, list);
 };
 
 const parts = new Map<unknown, Check>([
@@ -80,8 +100,11 @@ const isPart: Check = (value) => {
 const isContent: Check = (value) => {
   if (!isMap(value)) return false;
   const { role, parts } = value as { role?: unknown; parts?: unknown };
-  return (role === 'user' || role === 'model') && Array.isArray(parts) && parts.every(isPart);
+  if ((role !== 'user' && role !== 'model') || !Array.isArray(parts)) return false;
+  for (let at = 0; at < parts.length; at++) if (!isPart(parts[at])) return false;
+  return true;
 };
+const isReadable = shape({ parts: listOf(isTyped) });
 
 const eventFields: Record<string, Check> = {
   id: isText,
@@ -108,7 +131,7 @@ const eventFields: Record<string, Check> = {
   'citationMetadata?': isMap,
   'groundingMetadata?': isMap,
   'customMetadata?': isMap,
-  longRunningToolIds: listOf(isText),
+  longRunningToolIds: (value) => value === noIds || isTexts(value),
   'chain?': shape({ after: isText, hash: isText, 'batch?': isFlag }),
 };
 const fields = fieldsOf(eventFields);
@@ -116,7 +139,8 @@ const fields = fieldsOf(eventFields);
 const readable = fieldsOf({
   ...eventFields,
   timestamp: Number.isFinite as Check,
-  'content?': shape({ parts: listOf(isTyped) }),
+  // Most are as ours are, which takes fewer looks.
+  'content?': (value) => isContent(value) || isReadable(value),
 });
 
 const actionChecks: Record<string, Check> = {
@@ -208,7 +232,7 @@ const actionChecks: Record<string, Check> = {
 const actionFields = fieldsOf(actionChecks);
 
 /** All may be absent but what is named. */
-const sparse = (checks: Record<string, Check>, ...required: string[]): Fields => ({ ...fieldsOf(checks), required });
+const sparse = (checks: Record<string, Check>, ...required: string[]): Fields => fieldsOf(checks, required);
 // What a line says is assigned to an event: under this name that would be what the event inherits from.
 const inLine = sparse({ ...eventFields, '__proto__?': () => false }, 'id', 'author', 'timestamp');
 const actionsInLine = sparse(actionChecks);
@@ -236,6 +260,7 @@ export function faultOfEvent(
   if (fault !== undefined) return fault;
   if (form !== 'row' && hasUnfitCallId(value.content as StoredEvent['content'])) return 'content';
   if (form === 'line' && value.actions === undefined) return undefined;
+  if (value.actions === noEffects) return undefined;
   if (!isMap(value.actions)) return 'actions';
   const actions = value.actions as unknown as StoredEvent['actions'];
   const inner = faultIn(actions as unknown as Record<string, unknown>, form === 'line' ? actionsInLine : actionFields);

@@ -15,6 +15,7 @@ import {
   ParallelAgent,
   SequentialAgent,
 } from '../../../src/index.ts';
+import type { EventInit } from '../../../src/runtime/index.ts';
 import { createEvent } from '../../../src/runtime/index.ts';
 import { ScriptedModel } from '../../../src/testing/index.ts';
 import { all, bot, brief, endOf, judged, ofType, only, ownTool, readOnly, say, tool } from '../../host/kit.ts';
@@ -457,4 +458,28 @@ test('ATT-B6 an event of many things is shown in pieces as it is shown at once',
   const shown = project('s', { ...big, seq: 7 });
   expect(shown.length).toBeGreaterThan(2000);
   expect([...projectInPieces('s', { ...big, seq: 7 })]).toEqual(shown);
+});
+
+test.each<[string, Partial<EventInit>]>([
+  ['nothing', {}],
+  ['words', { content: text('so') }],
+  ['words beside a turn', { content: text('so'), author: 'user', actions: { steer: true } }],
+  ['the end of an agent', { actions: { completed: [{ path: 'a', agent: 'a', outcome: { kind: 'done' } }] as never } }],
+  ['the beginning of one', { actions: { began: [{ path: 'a', agent: 'a', iteration: 2 }] } }],
+  ['a mode', { actions: { config: { permissionMode: 'plan' } } }],
+  ['state', { actions: { stateDelta: { a: 1 } } }],
+  ['a start', { actions: { started: ['c'], decisions: { c: { outcome: 'approve', by: 'policy' } } as never } }],
+  ['first words of a call', { actions: { interim: { c: { output: 'wait' } } } }],
+  ['a question', { actions: { asks: [{ requestId: 'q', callId: 'c', kind: 'input', message: 'm' }] as never } }],
+  ['an answer', { actions: { answers: { q: { action: 'accept', by: 'u' } } } }],
+  ['what it cost', { usage: { inputTokens: 1 }, model: 'm' }],
+  ['a file', { actions: { artifactDelta: { 'a.txt': 1 } } }],
+  ['a rewind', { actions: { rewound: { through: 1 } } }],
+  ['facts of an executor', { customMetadata: { own: 1 } }],
+  ['a failure', { errorCode: 'E_MODEL', errorMessage: 'm' }],
+])('an event that says %s is shown at once as it is in pieces', (what, init) => {
+  const event = { ...createEvent({ id: 'e', author: 'bot', streamId: 's', timestamp: 0, ...init }), seq: 7 };
+  const shown = project('s', event);
+  expect(shown).toEqual([...projectInPieces('s', event)]);
+  expect(shown.length > 0).toBe(what !== 'nothing');
 });
