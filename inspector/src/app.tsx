@@ -7,6 +7,7 @@ import { SignInScreen } from './screens/sign-in.tsx';
 import { exit, link, remote, stage } from './state/connection.ts';
 import { follow, openCards } from './state/inbox.ts';
 import { isTyping, isTypingKey } from './state/keys.ts';
+import { notifyOfNew } from './state/notify.ts';
 import { go, linkTo, route } from './state/route.ts';
 import { changeTheme, theme } from './state/theme.ts';
 
@@ -15,6 +16,7 @@ export function App(): JSX.Element {
   useEffect(() => {
     if (host) void follow(host).catch(() => {});
   }, [host]);
+  useEffect(() => notifyOfNew(), []);
   const count = openCards.value.length;
   useEffect(() => {
     document.title = count > 0 ? `(${count}) Inbox · Coxswain` : 'Coxswain';

@@ -47,9 +47,16 @@ describe.skipIf(executablePath === undefined || process.platform === 'win32')(
         appendFileSync(join(place.path, 'agent.ts'), '\n');
         await page.getByText('not connected: trying again').waitFor();
         await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
+        // A policy is no module, and is watched as well: one that cannot be read, and one that can.
+        const policy = join(place.path, 'policy.yaml');
+        const rules = readFileSync(policy, 'utf8');
+        writeFileSync(policy, 'version: none');
+        await page.getByText('not connected: trying again').waitFor();
+        writeFileSync(policy, rules.replace('version: 1', 'version: 1 # changed'));
+        await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
         await page.context().close();
         const addresses = running.stdout.split('\n').filter((line) => line.includes('"listening"'));
-        expect(addresses).toHaveLength(2);
+        expect(addresses).toHaveLength(3);
         expect(new Set(addresses.map((line) => (JSON.parse(line) as { ui: string }).ui)).size).toBe(1);
       } finally {
         running.child.kill('SIGTERM');

@@ -26,7 +26,7 @@ describe.skipIf(executablePath === undefined)(`what was decided, in Chromium${no
     await ben.getByRole('button', { name: 'Decided' }).click();
     const bens = ben.getByRole('list', { name: 'Decided questions' }).getByRole('listitem');
     await expect.poll(() => bens.count()).toBe(2);
-    await ben.getByRole('searchbox').fill('bert');
+    await ben.getByRole('searchbox', { name: 'Search decided questions' }).fill('bert');
     await expect.poll(() => bens.count()).toBe(1);
     await bens.getByRole('link').click();
     await ben.getByText('U+202E').first().waitFor();

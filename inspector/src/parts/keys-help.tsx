@@ -8,6 +8,7 @@ const keys: readonly [key: string, says: string][] = [
   ['a', 'go to the button that approves; Enter presses it'],
   ['d', 'deny: asks for the reason'],
   ['e', 'edit the arguments'],
+  ['x', 'mark it, to be answered together with others'],
   ['g i', 'inbox'],
   ['g s', 'sessions'],
   ['?', 'these keys'],

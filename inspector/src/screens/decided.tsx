@@ -13,47 +13,70 @@ type Answer = 'accept' | 'decline' | 'cancel';
 
 const PAGE = 50;
 const TYPING_MS = 250;
-const words: Readonly<Record<Answer, string>> = { accept: 'approved', decline: 'denied', cancel: 'cancelled' };
+type Wanted = NonNullable<Parameters<RemoteApprovals['decided']>[0]>;
+
+const answers: Readonly<Record<Answer, string>> = { accept: 'approved', decline: 'denied', cancel: 'cancelled' };
 
 /** What was decided before: by this person, or in sessions of theirs. */
 export function DecidedList({ selected }: { selected: string | undefined }): JSX.Element {
   const [search, setSearch] = useState('');
   const [action, setAction] = useState<Answer | ''>('');
-  const [count, setCount] = useState(PAGE);
+  const [user, setUser] = useState('');
+  const [tool, setTool] = useState('');
+  const [hasMore, setMore] = useState(false);
   const [found, setFound] = useState<Decided[]>();
   const [fault, setFault] = useState<string>();
   const host = remote.value;
   const isReady = link.value === 'ready';
   // Something was decided meanwhile.
   const closed = closedCards.value.length;
+  const words = { search: search.trim(), user: user.trim(), tool: tool.trim(), action };
+  const wanted = Object.fromEntries(Object.entries(words).filter(([, value]) => value !== '')) as Wanted;
+  const isTyped = search + user + tool !== '';
   useEffect(() => {
     if (!host || !isReady) return;
     let isLeft = false;
     const read = async () => {
       try {
-        const decided = await host.approvals.decided({
-          limit: count,
-          ...(search.trim() === '' ? {} : { search: search.trim() }),
-          ...(action === '' ? {} : { action }),
-        });
+        const decided = await host.approvals.decided({ limit: PAGE, ...wanted });
         if (isLeft) return;
         setFound(decided);
+        setMore(decided.length === PAGE);
         setFault(undefined);
       } catch (error) {
         if (!isLeft) setFault(error instanceof Error ? error.message : String(error));
       }
     };
-    const timer = setTimeout(() => void read(), search === '' ? 0 : TYPING_MS);
+    const timer = setTimeout(() => void read(), isTyped ? TYPING_MS : 0);
     return () => {
       isLeft = true;
       clearTimeout(timer);
     };
-  }, [host, isReady, search, action, count, closed]);
+  }, [host, isReady, JSON.stringify(wanted), closed]);
+  const older = async () => {
+    const last = found?.at(-1);
+    if (!host || !last) return;
+    try {
+      const after = `${last.at} ${last.sessionId} ${last.requestId}`;
+      const next = await host.approvals.decided({ limit: PAGE, after, ...wanted });
+      setFound([...(found ?? []), ...next]);
+      setMore(next.length === PAGE);
+    } catch (error) {
+      setFault(error instanceof Error ? error.message : String(error));
+    }
+  };
   return (
     <>
       <div class="filters">
-        <Search label="Search decided questions" placeholder="tool, user or rule" value={search} change={setSearch} />
-        <Choice label="Answer" all="all answers" value={action} names={words} change={setAction} />
+        <Search
+          label="Search decided questions"
+          placeholder="session, rule or person"
+          value={search}
+          change={setSearch}
+        />
+        <Choice label="Answer" all="all answers" value={action} names={answers} change={setAction} />
+        <Search label="User" placeholder="user" value={user} change={setUser} />
+        <Search label="Tool" placeholder="tool" value={tool} change={setTool} />
       </div>
       {fault !== undefined && (
         <p class="notice bad" role="alert">
@@ -75,8 +98,8 @@ export function DecidedList({ selected }: { selected: string | undefined }): JSX
           </li>
         ))}
       </ul>
-      {found && found.length >= count && count < 200 && (
-        <button type="button" class="quiet" onClick={() => setCount(Math.min(200, count + PAGE))}>
+      {found && hasMore && (
+        <button type="button" class="quiet" onClick={() => void older()}>
           Older ones
         </button>
       )}
@@ -101,7 +124,7 @@ function Row({ one, isSelected }: { one: Decided; isSelected: boolean }): JSX.El
         <Visible text={tool ?? 'a question'} />
       </b>
       <span class="args">
-        {(words as Readonly<Record<string, string>>)[action] ?? action} by{' '}
+        {(answers as Readonly<Record<string, string>>)[action] ?? action} by{' '}
         <Visible text={by === undefined ? 'somebody' : by === me ? 'you' : by} />
         {outcome === undefined && !isNo && ', more must approve'}
       </span>

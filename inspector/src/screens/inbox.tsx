@@ -18,9 +18,12 @@ import {
   othersCards,
 } from '../state/inbox.ts';
 import { isTyping, isTypingKey } from '../state/keys.ts';
+import { changeNotifying, notifying } from '../state/notify.ts';
+import { choose, chosen, mayBeChosen } from '../state/read-whole.ts';
 import { go, linkTo, route } from '../state/route.ts';
 import { DecidedList } from './decided.tsx';
 import { QuestionView } from './question.tsx';
+import { Together } from './together.tsx';
 
 export function InboxScreen(): JSX.Element {
   const { ids } = route.value;
@@ -57,7 +60,8 @@ function useMoving(key: string | undefined): void {
       if (step !== 0 && all.length > 0) {
         const next = all[at < 0 ? 0 : Math.min(all.length - 1, Math.max(0, at + step))];
         if (next) go('inbox', ...idsOf(next));
-      } else if (event.key === 'Escape' && key !== undefined) go('inbox');
+      } else if (event.key === 'x' && key !== undefined) choose(key, !chosen.value.some((card) => card.key === key));
+      else if (event.key === 'Escape' && key !== undefined) go('inbox');
       else if (event.key === 'Enter' && at < 0 && all[0] && event.target === document.body)
         go('inbox', ...idsOf(all[0]));
     };
@@ -77,6 +81,18 @@ function List({ selected }: { selected: string | undefined }): JSX.Element {
         <button type="button" aria-pressed={isPast} onClick={() => setPast(true)}>
           Decided
         </button>
+        {notifying.value !== 'none' && (
+          <button
+            type="button"
+            class="quiet"
+            aria-pressed={notifying.value === 'on'}
+            disabled={notifying.value === 'denied'}
+            title={notifying.value === 'denied' ? 'The settings of this browser keep the page from it' : ''}
+            onClick={() => void changeNotifying()}
+          >
+            {notifying.value === 'on' ? 'Notifies you' : 'Notify me'}
+          </button>
+        )}
       </section>
       {isPast ? <DecidedList selected={selected} /> : <OpenList selected={selected} />}
     </>
@@ -101,6 +117,7 @@ function OpenList({ selected }: { selected: string | undefined }): JSX.Element {
       {isListed.value && open.length === 0 && (
         <p class="empty">Nothing waits for you. New questions come up here by themselves.</p>
       )}
+      <Together />
       <Cards cards={open} selected={selected} />
       {others.length > 0 && (
         <>
@@ -134,11 +151,27 @@ function Cards({ cards: shown, selected }: { cards: readonly Card[]; selected: s
   return (
     <ul class="cards">
       {shown.map((card) => (
-        <li key={card.key}>
+        <li key={card.key} class={mayBeChosen(card) ? 'choosable' : ''}>
+          {mayBeChosen(card) && <Mark card={card} />}
           <Row card={card} isSelected={card.key === selected} />
         </li>
       ))}
     </ul>
+  );
+}
+
+/** One of several that are answered together. */
+function Mark({ card }: { card: Card }): JSX.Element {
+  return (
+    <label class="mark" title="Answer together with others">
+      <span class="said">Mark {titleOf(card)}</span>
+      <input
+        type="checkbox"
+        aria-description={argsLine(card.request.args)}
+        checked={chosen.value.includes(card)}
+        onChange={(event) => choose(card.key, event.currentTarget.checked)}
+      />
+    </label>
   );
 }
 

@@ -10,6 +10,7 @@ import { EditVerdict, Why } from '../parts/why.tsx';
 import { useExplained } from '../state/explain.ts';
 import type { Card } from '../state/inbox.ts';
 import { look, placeOf } from '../state/inbox.ts';
+import { noteReadWhole, requestOf } from '../state/read-whole.ts';
 import { linkTo } from '../state/route.ts';
 import { AgentQuestion } from './agent-question.tsx';
 import { ApproveBar } from './approve-bar.tsx';
@@ -18,8 +19,7 @@ import { OutcomePanel } from './outcome.tsx';
 
 /** One question: what would happen, why it is asked, and the answer. */
 export function QuestionView({ card }: { card: Card }): JSX.Element {
-  // What the server said last, unless it had to leave parts out.
-  const request = card.cut ? card.request : (card.outcome?.request ?? card.request);
+  const request = requestOf(card);
   const { approval } = request;
   const digest = approval?.previewDigest;
   const seen = useMemo(() => new Seen(), [digest]);
@@ -27,6 +27,10 @@ export function QuestionView({ card }: { card: Card }): JSX.Element {
   const [isEditing, setEditing] = useState(false);
   const [isFit, setFit] = useState(true);
   useEffect(() => void look(card.key), [card.key, digest]);
+  const isRead = seen.left.value === 0 && card.isLooked === true;
+  useEffect(() => {
+    if (isRead && digest !== undefined) noteReadWhole(card.key, digest);
+  }, [isRead, card.key, digest]);
   useEffect(() => {
     setEdited(undefined);
     setEditing(false);

@@ -206,10 +206,10 @@ export function lookUntilOver(key: string): () => void {
   };
 }
 
-/** Gives an answer; what the server says to it is on the card. */
-export async function decide(card: Card, answer: RequestAnswer): Promise<void> {
+/** Gives an answer; what the server says to it is on the card. Whether it was taken. */
+export async function decide(card: Card, answer: RequestAnswer): Promise<boolean> {
   const host = remote.value;
-  if (!host) return;
+  if (!host) return false;
   const { key, request } = card;
   change(key, { state: 'sending', said: undefined });
   try {
@@ -222,10 +222,12 @@ export async function decide(card: Card, answer: RequestAnswer): Promise<void> {
       });
     else change(key, { state: 'closed', isMine: false });
     await look(key);
+    return settlement.status !== 'already_settled';
   } catch (error) {
     change(key, { state: 'open', said: { tone: 'bad', text: wordsOf(error) } });
     await look(key);
     if (isCoxswainError(error) && error.code === 'E_PREVIEW_CHANGED') void compare(host);
+    return false;
   }
 }
 

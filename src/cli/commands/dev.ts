@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { FSWatcher } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { EXIT } from '../terminal/index.ts';
 
@@ -10,7 +11,7 @@ import { EXIT } from '../terminal/index.ts';
 const own = () => process.argv[1] ?? '';
 
 /**
- * `coxswain dev`: `serve --ui` in a child that Node starts anew when the module, or a file that it imports, changes. The
+ * `coxswain dev`: `serve --ui` in a child that Node starts anew when the module, or a file that it imports, changes, and anew when a policy file does. The
  * page is opened once, signed in; it connects again by itself, also where any free port is asked for: it is chosen once.
  */
 export async function devCommand(module: string, flags: readonly string[], signal: AbortSignal): Promise<number> {
@@ -27,17 +28,82 @@ export async function devCommand(module: string, flags: readonly string[], signa
     opened,
     ...(await withFixedPort(flags)),
   ];
-  const child = spawn(process.execPath, ['--watch', '--watch-preserve-output', ...serve], { stdio: 'inherit' });
-  const stop = () => void child.kill('SIGTERM');
-  signal.addEventListener('abort', stop, { once: true });
+  const changes = new PolicyChanges(module, flags);
   try {
-    return await new Promise<number>((resolve, reject) => {
+    for (;;) {
+      const code = await untilChanged(serve, changes, signal);
+      if (code !== 'changed') return signal.aborted ? EXIT.done : code;
+    }
+  } finally {
+    changes.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The server, with Node's own watching of modules; `changed`: it was ended because of a policy file. */
+async function untilChanged(
+  serve: readonly string[],
+  changes: PolicyChanges,
+  signal: AbortSignal,
+): Promise<number | 'changed'> {
+  const child = spawn(process.execPath, ['--watch', '--watch-preserve-output', ...serve], { stdio: 'inherit' });
+  let hasChanged = false;
+  const stop = () => void child.kill('SIGTERM');
+  changes.restart = () => {
+    hasChanged = true;
+    stop();
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    return await new Promise<number | 'changed'>((done, reject) => {
       child.once('error', reject);
-      child.once('exit', (code) => resolve(signal.aborted ? EXIT.done : (code ?? EXIT.done)));
+      child.once('exit', (code) => done(hasChanged && !signal.aborted ? 'changed' : (code ?? EXIT.done)));
     });
   } finally {
+    changes.restart = undefined;
     signal.removeEventListener('abort', stop);
-    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Milliseconds in which an editor writes a file in several steps. */
+const SETTLE_MS = 100;
+const ofPolicies = /\.(ya?ml|cedar)$/;
+
+/** Policy files are no modules: that of `--policy`, and those beside the agent's module, which it may read by itself. */
+class PolicyChanges {
+  /** Called once for changes that come together. */
+  restart: (() => void) | undefined;
+  readonly #watchers: FSWatcher[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(module: string, flags: readonly string[]) {
+    const at = flags.findIndex((flag) => flag === '--policy' || flag.startsWith('--policy='));
+    const named = at < 0 ? undefined : (flags[at]?.split('=')[1] ?? flags[at + 1]);
+    const policy = named === undefined || /^https?:/.test(named) ? undefined : resolve(named);
+    const folders = new Set([dirname(resolve(module)), ...(policy === undefined ? [] : [dirname(policy)])]);
+    // An editor may put another file in the place of one: folders are watched.
+    for (const folder of folders) {
+      const own = policy !== undefined && dirname(policy) === folder ? basename(policy) : undefined;
+      const isBeside = folder === dirname(resolve(module));
+      const changed = (name: string | null) =>
+        name !== null && (name === own || (isBeside && ofPolicies.test(name))) && this.#changed();
+      try {
+        this.#watchers.push(watch(folder, (_, name) => void changed(name)).on('error', () => {}));
+      } catch {
+        // It is not there: serve says so.
+      }
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    for (const watcher of this.#watchers) watcher.close();
+  }
+
+  #changed(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.restart?.(), SETTLE_MS);
   }
 }
 
