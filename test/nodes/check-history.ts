@@ -16,7 +16,7 @@ const faults: Record<string, string> = {
   'a turn is stuck': 'SELECT session_id, agent FROM adk_open_turns',
   'a call is open': 'SELECT session_id, call_id FROM adk_open_calls',
   'a session is held by nobody': `SELECT id, owner FROM adk_sessions WHERE owner IS NOT NULL`,
-  'a finished call was run again': 'SELECT call_id, tool, pid FROM effects WHERE was_finished',
+  'a finished call was run again': 'SELECT call_id, tool, pid FROM effects WHERE was_finished AND holds',
   'a call has not one result': `
     SELECT e.call_id, count(v.id) FROM (SELECT DISTINCT call_id FROM effects) e
     LEFT JOIN adk_events v ON strpos(v.content, 'function_response') > 0 AND strpos(v.content, e.call_id) > 0

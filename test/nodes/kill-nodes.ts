@@ -38,6 +38,8 @@ interface Node {
 /** Takeovers, in milliseconds from the signal. */
 export interface Killed {
   kills: number;
+  /** Tools that a thawed node began after another one had taken its turn over and finished them. */
+  late: number;
   turns: number;
   takeovers: { signal: (typeof signals)[number]; phase: string; ms: number }[];
 }
@@ -96,8 +98,10 @@ export async function killNodes(database: TestDatabase, schema: string, options:
     await settled();
     await approving;
     const faults = await faultsOf(database.query, { messages: acknowledged } satisfies Acknowledged);
+    if (faults.length > 0) log(await logsOf(faults));
     assert.deepEqual(faults, [], `seed ${seed}`);
-    return { kills: rounds, turns: acknowledged.length, takeovers };
+    const [late] = await database.query('SELECT count(*) AS n FROM effects WHERE was_finished');
+    return { late: Number(late?.n), kills: rounds, turns: acknowledged.length, takeovers };
   } finally {
     isOver = true;
     for (const { child } of nodes) {
@@ -172,6 +176,20 @@ export async function killNodes(database: TestDatabase, schema: string, options:
       }
       await sleep(50);
     }
+  }
+
+  /** The logs of the sessions that faults name, in short. */
+  async function logsOf(faults: readonly string[]): Promise<string> {
+    const rows = await database.query(
+      `SELECT session_id, seq, author, left(content, 300) AS content, left(custom_metadata, 400) AS meta FROM adk_events
+        ORDER BY session_id, seq`,
+    );
+    const named = rows.filter(({ session_id, content }) =>
+      faults.some((fault) => fault.includes(String(session_id)) || idsIn(content).some((id) => fault.includes(id))),
+    );
+    const sessions = new Set(named.map(({ session_id }) => session_id));
+    const shown = rows.filter(({ session_id }) => sessions.has(session_id));
+    return shown.map((row) => JSON.stringify(row)).join('\n');
   }
 
   async function openTurns(sessionId?: string): Promise<number> {
@@ -256,6 +274,8 @@ export async function killNodes(database: TestDatabase, schema: string, options:
     }
   }
 }
+
+const idsIn = (content: unknown): string[] => String(content).match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? [];
 
 /** The time that so many of a hundred do not exceed. */
 export function percentile(times: readonly number[], percent: number): number {

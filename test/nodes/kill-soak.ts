@@ -12,8 +12,9 @@ console.log(`${rounds} kills of ${nodes} nodes, seed ${seed}`);
 const database = await postgresServer.make();
 const schema = `queue_${newId().replaceAll('-', '').slice(0, 12)}`;
 try {
-  const { turns, takeovers } = await killNodes(database, schema, { nodes, rounds, seed, log: console.log });
+  const { turns, takeovers, late } = await killNodes(database, schema, { nodes, rounds, seed, log: console.log });
   console.log(`${turns} turns, ${takeovers.length} takeovers: every acknowledged event stored, once, in order`);
+  console.log(`${late} tools begun by a thawed node that had lost its turn`);
   for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
     const times = takeovers.filter((one) => one.signal === signal).map(({ ms }) => ms);
     console.log(

@@ -19,7 +19,7 @@ const host = nodeHost(store, world, {
   ...(version === undefined ? {} : { version }),
   ...(onAgentChanged === undefined ? {} : { onAgentChanged: onAgentChanged as 'go' }),
 });
-const work = await host.work({ concurrency: 50, lookMs: 500, silentMs: 2500 });
+const work = await host.work({ concurrency: 50 });
 const server = await serve(host, {
   authenticate: ({ token = '' }) => ({ id: token, ...(token === 'boss' ? { roles: ['boss'] } : {}) }),
   warn,

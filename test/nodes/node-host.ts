@@ -10,7 +10,8 @@ import { randomFrom } from '../adapters/kill.ts';
 // where it stands, is told in tables beside the store's.
 
 export const worldTables = `
-  CREATE TABLE effects (n serial, call_id text NOT NULL, tool text NOT NULL, pid integer NOT NULL, was_finished boolean NOT NULL);
+  CREATE TABLE effects (n serial, call_id text NOT NULL, tool text NOT NULL, pid integer NOT NULL, was_finished boolean NOT NULL,
+    holds boolean);
   CREATE UNLOGGED TABLE phases (session_id text PRIMARY KEY, phase text NOT NULL, pid integer NOT NULL);
 `;
 
@@ -44,7 +45,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 export interface World {
   at(phase: string, session: string): Promise<void>;
-  begin(callId: string, tool: string): Promise<void>;
+  begin(callId: string, tool: string, session: string): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -59,12 +60,14 @@ export async function openWorld(url: string): Promise<World> {
         [session, phase, process.pid],
       );
     },
-    async begin(callId, tool) {
-      // Whether its result is in the log already: it is run again then.
+    async begin(callId, tool, session) {
+      // Whether its result is in the log already: it is run again then. And whether this program holds the session: one that
+      // was frozen in between begins what it was about to do when it thaws, and nothing outside of the tool can keep it from that.
       await pool.query(
-        `INSERT INTO effects (call_id, tool, pid, was_finished)
-          SELECT $1, $2, $3, EXISTS (SELECT 1 FROM adk_events WHERE strpos(content, 'function_response') > 0 AND strpos(content, $1) > 0)`,
-        [callId, tool, process.pid],
+        `INSERT INTO effects (call_id, tool, pid, was_finished, holds)
+          SELECT $1, $2, $3, EXISTS (SELECT 1 FROM adk_events WHERE strpos(content, 'function_response') > 0 AND strpos(content, $1) > 0),
+            (SELECT owner LIKE $5 FROM adk_sessions WHERE id = $4)`,
+        [callId, tool, process.pid, session, `%"pid":${process.pid},%`],
       );
     },
     end: () => pool.end(),
@@ -91,7 +94,7 @@ export function nodeHost(
       inputSchema: { type: 'object', properties: { session: { type: 'string' } } } as const,
       ...extra,
       async execute({ session }, { callId }) {
-        await begin(callId, name);
+        await begin(callId, name, session ?? '');
         await at('tool', session ?? '');
         await pause(30 + random(150));
         return `${name} done`;

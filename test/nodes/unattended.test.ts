@@ -92,6 +92,30 @@ for (const server of shared) {
       expect(await names({ changedSince: Date.now() + 3_600_000 })).toEqual([]);
     });
 
+    test('UA-06 turns that rest are read in pages: each is told once', async () => {
+      const ids = Array.from({ length: 1101 }, (_, n) => `r${String(n).padStart(4, '0')}`);
+      const time = server.name === 'sqlite' ? `'2026-01-01T00:00:00.000000'` : `'2026-01-01 00:00:00'`;
+      for (const [table, columns, rest] of [
+        [
+          'adk_sessions',
+          'app_name, user_id, id, inserted_at, updated_at, state, initial_state',
+          `${time}, ${time}, '{}', '{}'`,
+        ],
+        ['adk_open_turns', 'app_name, user_id, session_id, agent, inserted_at', `'bot', ${time}`],
+      ]) {
+        const rows = ids.map((id, n) => `('shop', 'u${n % 3}', '${id}', ${rest})`);
+        await database.query(`INSERT INTO ${table} (${columns}) VALUES ${rows.join(', ')}`);
+      }
+      expect((await names({ changedSince: 0 })).map((name) => name.split(' ')[0])).toEqual(ids);
+      expect(await names()).toEqual([]);
+      if (server.name !== 'postgres') return;
+      const plan = await database.query(
+        `EXPLAIN SELECT 1 FROM adk_sessions s JOIN adk_open_turns t ON t.app_name = s.app_name AND t.user_id = s.user_id
+          AND t.session_id = s.id WHERE s.app_name = 'shop' AND s.owner IS NOT NULL`,
+      );
+      expect(JSON.stringify(plan)).toContain('adk_sessions_held_index');
+    });
+
     test.skipIf(server.name !== 'postgres')(
       'UA-03 a holder that is frozen is cut off: its turn is taken over, and it can write no more when it thaws',
       async () => {

@@ -13,7 +13,8 @@ export interface WorkOptions {
   lookMs?: number;
   /**
    * Milliseconds after which a program that the database has heard nothing of is taken for frozen, and its turns for free.
-   * Default 3,000: no program over the store may block its event loop for longer.
+   * Default 1,750: no program over the store may block its event loop for longer than 1,500, since it says something every
+   * 250.
    */
   silentMs?: number;
   /**
@@ -60,6 +61,8 @@ export interface WorkHost extends Pick<ApprovalHost, 'openSessions' | 'borrow' |
 
 /** Looks for what is taken from the turns that rest is less often than for turns whose program has died. */
 const RESTING_EVERY = 5;
+/** Of the time between two such looks, the part that one may take: with more turns that rest they are less often. */
+const RESTING_PART = 0.01;
 /** Milliseconds: what rests for longer was looked at already. More than the clocks of two nodes may differ by. */
 const RESTING_MS = 30 * 60_000;
 
@@ -78,6 +81,8 @@ export class HostWork implements Work {
   #timer: NodeJS.Timeout | undefined;
   #ticking: Promise<void> | undefined;
   #ticks = 0;
+  /** When turns that rest are looked for next, at the earliest. */
+  #restingAt = 0;
   #stopped = false;
   /** Turns at which too many programs have died: each is reported once. */
   #deadly: DeadlyTurns;
@@ -86,7 +91,7 @@ export class HostWork implements Work {
   constructor(host: WorkHost, dispatcher: Dispatcher, options: WorkOptions) {
     this.#host = host;
     this.#dispatcher = dispatcher;
-    this.#options = { concurrency: 100, lookMs: 1000, silentMs: 3000, maxDeaths: MAX_DEATHS, ...options };
+    this.#options = { concurrency: 100, lookMs: 1000, silentMs: 1750, maxDeaths: MAX_DEATHS, ...options };
     this.#deadly = new DeadlyTurns(this.#options.maxDeaths, host.warn);
   }
 
@@ -165,10 +170,12 @@ export class HostWork implements Work {
   async #find(): Promise<void> {
     try {
       const isFirst = this.#ticks === 0;
-      const isForAll = this.#ticks++ % RESTING_EVERY === 0;
+      const begun = performance.now();
+      const isForAll = this.#ticks++ % RESTING_EVERY === 0 && begun >= this.#restingAt;
       const changedSince = isFirst ? 0 : Date.now() - RESTING_MS;
       const { silentMs } = this.#options;
       const found = await this.#host.unattended({ silentMs, ...(isForAll ? { changedSince } : {}) });
+      if (isForAll) this.#restingAt = begun + (performance.now() - begun) / RESTING_PART;
       const dead = await withoutSubagents(this.#host, this.#deadly.without(this.#dead(found)));
       const rested = isForAll ? await withoutSubagents(this.#host, this.#rested(found, isFirst)) : [];
       await Promise.all([

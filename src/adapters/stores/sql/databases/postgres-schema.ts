@@ -187,4 +187,9 @@ export const postgresSteps = [
     ],
     down: ['DROP TABLE IF EXISTS adk_dead_holders'],
   },
+  {
+    // Whose holder is gone is looked for every second: among the sessions that somebody holds, not among all.
+    up: ['CREATE INDEX IF NOT EXISTS adk_sessions_held_index ON adk_sessions (app_name) WHERE owner IS NOT NULL'],
+    down: ['DROP INDEX IF EXISTS adk_sessions_held_index'],
+  },
 ];

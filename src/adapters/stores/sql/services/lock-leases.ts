@@ -20,8 +20,11 @@ import type { Writes } from './writes.ts';
 /** Milliseconds in which a pool gives out a connection beside the one that holds the locks. */
 const ANOTHER_CONNECTION = 10_000;
 
-/** Milliseconds between two looks at the connection that holds locks. */
-const LOOK_MS = 1_000;
+/** Milliseconds between two looks at the connection that holds locks: others see by them that this process is alive. */
+const LOOK_MS = 250;
+
+/** Milliseconds that a look for others waits at most for one that is silent, to be there when it has been so for too long. */
+const WAIT_MS = 1_000;
 
 /** Milliseconds that the database has to end a connection. */
 const CUT_MS = 50;
@@ -160,15 +163,26 @@ export class LockLeases extends Leases {
     const named = await Promise.all(
       taken.map(async (one) => [await this.#name(one.key, one.insertedAt), one] as const),
     );
-    const held = new Map((await this.#run(silent.all, [])).map((row) => [String(row.name), row]));
-    const gone: T[] = [];
-    const cut = new Set<number>();
-    for (const [name, one] of named) {
-      const lock = held.get(name);
-      if (this.#taken.has(name)) continue;
-      if (!lock) gone.push(one);
-      else if (silentMs !== undefined && lock.silent !== null && Number(lock.silent) > silentMs)
-        cut.add(Number(lock.pid));
+    const look = async () => {
+      const held = new Map((await this.#run(silent.all, [])).map((row) => [String(row.name), row]));
+      const gone: T[] = [];
+      const cut = new Set<number>();
+      /** Of one that has said nothing for a while: until it has been silent for too long. */
+      let soon = Number.POSITIVE_INFINITY;
+      for (const [name, one] of named) {
+        const lock = held.get(name);
+        if (this.#taken.has(name)) continue;
+        if (!lock) gone.push(one);
+        else if (silentMs === undefined || lock.silent === null) continue;
+        else if (Number(lock.silent) > silentMs) cut.add(Number(lock.pid));
+        else if (Number(lock.silent) > 2 * LOOK_MS) soon = Math.min(soon, silentMs - Number(lock.silent) + 1);
+      }
+      return { gone, cut, soon };
+    };
+    let { gone, cut, soon } = await look();
+    if (gone.length === 0 && cut.size === 0 && soon <= WAIT_MS) {
+      await new Promise((resolve) => setTimeout(resolve, soon));
+      ({ gone, cut } = await look());
     }
     if (cut.size === 0 || silentMs === undefined) return gone;
     for (const pid of cut) await this.#run(silent.cut, [pid, silentMs]);
