@@ -327,6 +327,8 @@ export {
   rewoundBy,
   SessionsBelow,
   sealEvent,
+  sealedLog,
+  sealLog,
   settling,
   splitInitial,
   sqlTime,

@@ -3,7 +3,9 @@ import { isAudited, isLinked } from '../../src/runtime/log/chain.ts';
 import { digestOf } from '../../src/runtime/log/digest.ts';
 import type { EventActions, EventInit, StoredEvent } from '../../src/runtime/log/event.ts';
 import { createEvent, isFinalResponse, sizeOf, threadOf } from '../../src/runtime/log/event.ts';
-import { sealEvent } from '../../src/runtime/store/store-rules.ts';
+import { InMemorySessionService } from '../../src/runtime/store/in-memory-session-service.ts';
+import { sealEvent, sealedLog, sealLog } from '../../src/runtime/store/store-rules.ts';
+import { key } from './kit.ts';
 
 const event = (more: Partial<EventInit> = {}): StoredEvent =>
   createEvent({ author: 'user', id: 'e1', timestamp: 1, invocationId: 'i1', ...more });
@@ -207,4 +209,44 @@ test('where an event is shown, how much it tells of, and whether it is an answer
   ];
   expect(finals.map(isFinalResponse)).toEqual([true, false, false, true]);
   expect(isFinalResponse(event({ content: part('c'), actions: { skipSummarization: true } }))).toBe(true);
+});
+
+describe('a log that was checked when it was read', () => {
+  const log = () => [
+    event({ id: 'a', actions: { stateDelta: { 'temp:x': 1, y: 2 } } }),
+    event({ id: 'b', content: part('c'), customMetadata: { list: [{}] } }),
+  ];
+
+  test('is sealed once, in its places, and is what a store keeps', async () => {
+    const sealed = sealLog(log());
+    expect(sealed.map(({ seq }) => seq)).toEqual([1, 2]);
+    expect(sealed[0]?.actions.stateDelta).toEqual({ y: 2 });
+    const [, { customMetadata }] = sealed as [StoredEvent, StoredEvent];
+    const { list } = customMetadata as { list: object[] };
+    expect([sealed, ...sealed, list, list[0]].every((value) => Object.isFrozen(value))).toBe(true);
+    const sessions = new InMemorySessionService();
+    await sessions.restore(key, { initialState: {}, events: sealed });
+    const kept = (await sessions.get(key))?.events ?? [];
+    expect([kept.length, kept.every((one, at) => one === sealed[at])]).toEqual([2, true]);
+    // Its list is its own.
+    await sessions.append(key, [event({ id: 'd' })]);
+    expect(sealed).toHaveLength(2);
+  });
+
+  test('is checked in every part where somebody else has made the list', async () => {
+    const other = [...sealLog(log())];
+    expect(sealedLog(other).every((one, at) => one !== other[at])).toBe(true);
+    const unfit = Object.freeze([{ ...event(), turnId: 1 }]) as never;
+    await expect(new InMemorySessionService().restore(key, { initialState: {}, events: unfit })).rejects.toMatchObject({
+      code: 'E_BAD_INPUT',
+    });
+  });
+
+  test.each<[string, Partial<EventInit>, string]>([
+    ['an id that no store takes', { id: ' a' }, 'E_ID'],
+    ['the id of a call that is too long', { content: part('c'.repeat(300)) }, 'E_ID'],
+    ['what is no JSON', { customMetadata: { a: 1n } }, 'E_NOT_JSON'],
+  ])('is refused with %s', (_, init, code) => {
+    expect(() => sealLog([event(init)])).toThrow(expect.objectContaining({ code }));
+  });
 });

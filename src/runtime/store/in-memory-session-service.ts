@@ -35,7 +35,7 @@ import {
   eventWindow,
   firstEpoch,
   newKey,
-  sealEvent,
+  sealedLog,
   splitInitial,
   storeInput,
   storeRefusal,
@@ -206,7 +206,7 @@ export class InMemorySessionService implements SessionService {
     storeInput.append(session.events, undefined);
     const { key, app, user } = this.#vacant(given);
     const initialState = withoutNulls(splitInitial(session.initialState).session);
-    const stored = session.events.map((event, index) => sealEvent(event, index + 1));
+    const stored = sealedLog(session.events);
     const made = new Copied(initialState, stored.filter(isMarker));
     made.take(stored);
     if (made.twice !== undefined) throw storeRefusal.eventExists(key, made.twice);

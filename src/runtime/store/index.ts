@@ -36,6 +36,8 @@ export {
   newKey,
   placeEvent,
   sealEvent,
+  sealedLog,
+  sealLog,
   splitInitial,
   storeInput,
   storeRefusal,

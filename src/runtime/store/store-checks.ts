@@ -43,6 +43,9 @@ const listShape: Shape<ListOptions> = { limit: anything, after: text, users: nam
 const appendShape: Shape<AppendOptions> = { epoch: number, expectedSeq: number };
 const forkShape: Shape<ForkOptions> = { id: anything, through: anything, settle: fn };
 
+/** Lists that `sealLog` has made: they are what they were then. */
+export const sealedLogs = new WeakSet<readonly StoredEvent[]>();
+
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export const storeInput = {
   create: (options: CreateOptions): void => checkOptions<CreateOptions>(options, 'create: options', createShape),
@@ -57,6 +60,7 @@ export const storeInput = {
   append: (events: readonly StoredEvent[], options: AppendOptions | undefined): void => {
     if (options !== undefined && !isProper(options, appendShape))
       checkOptions<AppendOptions>(options, 'append: options', appendShape);
+    if (sealedLogs.has(events)) return;
     checkIs(events, 'append: events', list);
     guarded('append: events', () => {
       for (const event of events) {

@@ -11,6 +11,7 @@ import {
   checkScope,
   newId,
   scopeOf,
+  sealLog,
   sessionService,
   settling,
   storeRefusal,
@@ -143,7 +144,8 @@ export async function importSession(
       ...(await settle({ ...place, ...named, initialState, state: initialState, events: [...events] }, header)),
     );
   }
-  if (service.restore) return service.restore(key, { ...named, initialState, events });
+  if (service.restore)
+    return service.restore(key, { ...named, initialState, events: settle ? events : sealLog(events) });
   const shared = sharedKey(initialState, events);
   if (shared !== undefined) {
     const message = `the session cannot be imported: its log wrote ${shared}, and this store would write the old value over what is there; give the store a restore()`;

@@ -10,6 +10,7 @@ import {
   openTurnChange,
   placeEvent,
   sealEvent,
+  sealedLog,
   storeRefusal,
   titleChange,
 } from '../../../../runtime/index.ts';
@@ -279,7 +280,7 @@ export class Writes extends Reads {
 
   /** A session as it was elsewhere: `events` in the order of their seq. Shared state stays as it is. */
   *restore(key: SessionKey, initialState: State, title: string | null, events: readonly StoredEvent[]): Steps<void> {
-    const stored = events.map((event, index) => sealEvent(event, index + 1));
+    const stored = sealedLog(events);
     const state = { ...initialState };
     foldState(state, stored);
     yield* this.insertSession(key, { initialState, state, title, lastSeq: stored.length });
