@@ -36,6 +36,11 @@ export interface ModelResponse {
   retryAfterMs?: number;
   /** Models that were asked before the one that this is of, and how each ended. `usage` holds what they reported of theirs. */
   tried?: readonly { readonly model: string; readonly errorCode: string }[];
+  /**
+   * The provider has summed up what came before this answer; a part of it has the summary, and goes back as it is.
+   * `contextTokens`: what the request had from there on, with this answer; `usage` has what the summary has cost as well.
+   */
+  compacted?: { readonly contextTokens?: number };
   interrupted?: boolean;
   model?: string;
   /** The provider's own id of it, for telemetry. */

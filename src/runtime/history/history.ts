@@ -229,8 +229,16 @@ export class History {
   /** What the provider says of its last call holds for all that it was sent, and for its answer. */
   #count({ model, usage, customMetadata }: StoredEvent): void {
     if (model === undefined || usage?.inputTokens === undefined) return;
+    const { compacted, tried } = customMetadata ?? {};
+    if (compacted !== undefined) {
+      // From here on the provider reads its own summary in place of what was before.
+      const { contextTokens } = Object(compacted) as { contextTokens?: unknown };
+      this.#counted = typeof contextTokens === 'number' ? contextTokens : (usage.outputTokens ?? 0);
+      this.#countedTo = this.contents.length;
+      return;
+    }
     // Of those as well that were asked before it and did not answer: no request had so much.
-    if (customMetadata?.tried !== undefined) return;
+    if (tried !== undefined) return;
     this.#counted = usage.inputTokens + (usage.outputTokens ?? 0);
     this.#countedTo = this.contents.length;
   }

@@ -61,7 +61,7 @@ function edited(event: StoredEvent, replaced: unknown, point: string): StoredEve
   return made;
 }
 
-const own = ['replaces', 'role', 'saidBy', 'settledBy', 'step', 'tried', 'value'];
+const own = ['compacted', 'replaces', 'role', 'saidBy', 'settledBy', 'step', 'tried', 'value'];
 
 function ownMetadata({ customMetadata = {} }: StoredEvent): Record<string, unknown> {
   const kept: Record<string, unknown> = {};

@@ -354,6 +354,7 @@ function optional(response: ModelResponse, answer: Answer): Partial<StoredEvent>
   const metadata = {
     ...customMetadata,
     ...(response.tried ? { tried: response.tried } : {}),
+    ...(response.compacted ? { compacted: response.compacted } : {}),
     ...(answer.replaces === undefined ? {} : { replaces: answer.replaces }),
   };
   const init: Partial<StoredEvent> = {};

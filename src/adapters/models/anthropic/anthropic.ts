@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import type { MessageCreateParamsNonStreaming } from '@anthropic-ai/sdk/resources/messages';
+import type { MessageCreateParamsNonStreaming, MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import type { Model } from '../../../runtime/index.ts';
 import type { Shape } from '../../../session/index.ts';
 import { amount, oneOf } from '../../../session/index.ts';
@@ -8,6 +8,7 @@ import type { CacheLife } from '../content/index.ts';
 import { CACHE_LIVES } from '../content/index.ts';
 import type { ModelOptions, Wire } from '../wire/index.ts';
 import { checkModel, exchange, modelShape, notInstalled, providerName, toldOf } from '../wire/index.ts';
+import { COMPACTION_BETA, hasCompaction } from './compaction.ts';
 import type { AnthropicChunk } from './decode.ts';
 import { AnthropicDecoder } from './decode.ts';
 import { assistantBlocks, messagesBody } from './encode.ts';
@@ -20,12 +21,22 @@ export interface AnthropicOptions extends ModelOptions {
    * `auto`: five minutes where there are tools, an hour in a turn in which a person is asked. Default `auto`.
    */
   cache?: CacheLife;
+  /**
+   * Tokens of a request, 50,000 at least, from which on the provider sums up what is older by itself; its summary is a part of the answer
+   * and goes back to it alone. Default: it does not.
+   */
+  compactAt?: number;
 }
 
 const OWN_URL = 'https://api.anthropic.com';
 const ownHosts = /(^|\.)anthropic\.com$/;
 
-const shape: Shape<AnthropicOptions> = { ...modelShape, maxTokens: amount, cache: oneOf(...CACHE_LIVES) };
+const shape: Shape<AnthropicOptions> = {
+  ...modelShape,
+  maxTokens: amount,
+  cache: oneOf(...CACHE_LIVES),
+  compactAt: amount,
+};
 
 /**
  * A Claude model behind the Messages API.
@@ -48,6 +59,7 @@ export function anthropicModel(name: string, options: AnthropicOptions = {}): Mo
     maxTokens: options.maxTokens ?? 8192,
     cache: options.cache ?? 'auto',
     config: options.config,
+    compactAt: options.compactAt,
   };
   return {
     name,
@@ -65,10 +77,14 @@ export function anthropicModel(name: string, options: AnthropicOptions = {}): Mo
           async open(wire, decoder) {
             const client = await clientFor(wire);
             const begun = assistantBlocks(decoder.parts, tools, provider);
-            const messages =
+            const messages: MessageParam[] =
               begun.length === 0 ? body.messages : [...body.messages, { role: 'assistant', content: begun }];
             const params = { ...body, messages } as unknown as MessageCreateParamsNonStreaming;
-            const answer: unknown = await client.messages.create(params, { signal: wire.signal, timeout: NO_TIMEOUT });
+            const how = { signal: wire.signal, timeout: NO_TIMEOUT };
+            const answer: unknown =
+              options.compactAt === undefined && !hasCompaction(messages)
+                ? await client.messages.create(params, how)
+                : await client.beta.messages.create({ ...params, betas: betasIn(options.headers) } as never, how);
             return answer as AnthropicChunk | AsyncIterable<AnthropicChunk>;
           },
         },
@@ -76,6 +92,13 @@ export function anthropicModel(name: string, options: AnthropicOptions = {}): Mo
       );
     },
   };
+}
+
+/** What is asked for in the header of that name goes along: the SDK would put ours in its place. */
+function betasIn(headers: ModelOptions['headers'] = {}): string[] {
+  const own = Object.entries(headers).find(([name]) => name.toLowerCase() === 'anthropic-beta')?.[1] ?? '';
+  const betas = own.split(',').map((beta) => beta.trim());
+  return [...new Set([...betas.filter((beta) => beta !== ''), COMPACTION_BETA])];
 }
 
 /** The wire has its own limit; the SDK's must not come first. */

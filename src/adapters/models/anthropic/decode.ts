@@ -25,6 +25,8 @@ import {
   withState,
 } from '../content/index.ts';
 import type { Decoder } from '../wire/index.ts';
+import type { Passes } from './compaction.ts';
+import { isCompaction, passesIn } from './compaction.ts';
 
 /** An event of a stream, or the whole message of a call without one. */
 export type AnthropicChunk = RawMessageStreamEvent | Message;
@@ -57,6 +59,10 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
   #ended = false;
   #explanation: string | undefined;
   #usage: TokenCounts = {};
+  /** Of this call. */
+  #passes: Passes | undefined;
+  /** Absent: nothing was summed up. */
+  #compacted: ModelResponse['compacted'];
   #model: string | undefined;
   #id: string | undefined;
   #cut = false;
@@ -156,8 +162,14 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
         this.#counter.more('other', charsOf(delta.citation));
         entry.citations.push(delta.citation);
         return undefined;
-      default:
+      default: {
+        const { type, ...told } = delta as { type: string };
+        if (type !== 'compaction_delta' || `${entry.block.type}` !== 'compaction') return undefined;
+        this.#counter.more('other', charsOf(told));
+        // What it has comes at once, not in pieces.
+        entry.block = { ...entry.block, ...told };
         return undefined;
+      }
     }
   }
 
@@ -178,6 +190,7 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
       thoughtTokens: usage.output_tokens_details?.thinking_tokens,
     });
     this.#usage = grown(this.#usage, counts);
+    this.#passes = passesIn((usage as { iterations?: unknown }).iterations) ?? this.#passes;
   }
 
   isWhole(): boolean {
@@ -198,17 +211,25 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
   /** Turns the blocks of this call into parts and adds its tokens to those of the calls before. */
   #settle(): void {
     for (const entry of this.#blocks) this.#parts.push(...this.#partsOf(entry));
+    const isCompacted = this.#blocks.some(({ block }) => isCompaction(block));
+    const context = this.#passes?.context;
+    if (isCompacted) this.#compacted = context === undefined ? {} : { contextTokens: context };
     this.#spent = this.usage() ?? {};
     this.#usage = {};
+    this.#passes = undefined;
   }
 
   usage(): Usage | undefined {
-    const counts = { ...this.#usage };
-    // The API counts what it read from its cache, or wrote into it, apart.
-    if (counts.inputTokens !== undefined) {
-      counts.inputTokens += (counts.cachedReadTokens ?? 0) + (counts.cacheWriteTokens ?? 0);
+    let sum: Usage = this.#spent;
+    // What summaries have cost is in no count of the answer.
+    for (const told of [this.#usage, ...(this.#passes?.spent ?? [])]) {
+      const counts = { ...told };
+      // The API counts what it read from its cache, or wrote into it, apart.
+      if (counts.inputTokens !== undefined) {
+        counts.inputTokens += (counts.cachedReadTokens ?? 0) + (counts.cacheWriteTokens ?? 0);
+      }
+      sum = addUsage(sum, counts);
     }
-    const sum = addUsage(this.#spent, counts);
     return Object.keys(sum).length > 0 ? sum : undefined;
   }
 
@@ -223,6 +244,7 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
     return {
       content: { role: 'model', parts },
       turnComplete: true,
+      ...(this.#compacted ? { compacted: this.#compacted } : {}),
       finishReason: this.#cut ? 'length' : reasonOf(this.#stop, parts),
       ...(this.#model === undefined ? {} : { model: this.#model }),
       ...(this.#id ? { responseId: this.#id } : {}),

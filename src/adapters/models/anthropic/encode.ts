@@ -25,12 +25,15 @@ import {
   withRest,
 } from '../content/index.ts';
 import { markCache } from './cache-marks.ts';
+import { compactionEdits, messagesSinceCompaction } from './compaction.ts';
 
 export interface AnthropicSettings {
   provider: string;
   /** Tokens; the API has no default. */
   maxTokens: number;
   cache: CacheLife;
+  /** Tokens from which on the provider compacts by itself. */
+  compactAt?: number | undefined;
   config?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -50,7 +53,7 @@ export function messagesBody(
   { stream, pauses = false }: { stream: boolean; pauses?: boolean },
 ): Record<string, unknown> & { messages: MessageParam[] } {
   const { common, rest } = splitConfig(settings.config, request.config);
-  const messages = messagesOf(request, tools, settings.provider);
+  const messages = messagesSinceCompaction(messagesOf(request, tools, settings.provider));
   const body: Record<string, unknown> & { messages: MessageParam[] } = {
     model: request.model,
     max_tokens: settings.maxTokens,
@@ -70,6 +73,9 @@ export function messagesBody(
   }
   const format = request.outputSchema && toAnthropicOutput(request.outputSchema);
   if (format) body.output_config = { format: { type: 'json_schema', schema: format } };
+  if (settings.compactAt !== undefined && request.purpose === undefined) {
+    body.context_management = compactionEdits(settings.compactAt);
+  }
   if (stream) body.stream = true;
   withRest(body, rest);
   if (mustNotThink(body.thinking, messages)) delete body.thinking;
@@ -84,7 +90,7 @@ function mustNotThink(thinking: unknown, messages: readonly MessageParam[]): boo
   const last = messages.at(-1)?.content;
   if (!Array.isArray(last) || !last.some((block) => block.type === 'tool_result')) return false;
   const before = messages.at(-2)?.content;
-  const first = Array.isArray(before) ? before[0]?.type : undefined;
+  const first = Array.isArray(before) ? before.find(({ type }) => `${type}` !== 'compaction')?.type : undefined;
   return first !== 'thinking' && first !== 'redacted_thinking';
 }
 

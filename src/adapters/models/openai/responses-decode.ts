@@ -142,9 +142,12 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
         );
       } else parts.push(...this.#partsOf(item));
     }
+    // How much its summary takes is not said until the next answer.
+    const compacted = items.some(({ type }) => type === 'compaction') ? { compacted: {} } : {};
     return {
       content: { role: 'model', parts },
       turnComplete: true,
+      ...compacted,
       finishReason: cut ? 'length' : reasonOf(ended, parts),
       ...(ended.model === undefined ? {} : { model: ended.model }),
       ...(ended.id ? { responseId: ended.id } : {}),

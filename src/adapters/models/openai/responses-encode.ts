@@ -21,11 +21,14 @@ import {
   withRest,
 } from '../content/index.ts';
 import { outputFormat } from './chat-encode.ts';
+import { compactionEntries, itemsSinceCompaction } from './compaction.ts';
 import { dataUrl, fileName } from './media.ts';
 
 export interface ResponsesSettings {
   provider: string;
   config?: Readonly<Record<string, unknown>> | undefined;
+  /** Tokens from which on the provider compacts by itself. */
+  compactAt?: number | undefined;
 }
 
 /** What a text part remembers of the message that it was part of. */
@@ -65,6 +68,9 @@ export function responsesBody(
     else if (choice) body.tool_choice = { type: 'function', name: tools.aliasOf(choice.name) };
   }
   if (request.outputSchema) body.text = { format: { type: 'json_schema', ...outputFormat(request) } };
+  if (settings.compactAt !== undefined && request.purpose === undefined) {
+    body.context_management = compactionEntries(settings.compactAt);
+  }
   if (stream) body.stream = true;
   return withRest(body, rest);
 }
@@ -76,7 +82,7 @@ function inputItems(request: ModelRequest, tools: Declarations, provider: string
     if (role === 'user') items.push(...userItems(parts, ids));
     else items.push(...modelItems(parts, tools, provider, ids));
   }
-  return items;
+  return itemsSinceCompaction(items);
 }
 
 function modelItems(

@@ -1,7 +1,7 @@
 import type { ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses';
 import type { Model } from '../../../runtime/index.ts';
 import type { Shape } from '../../../session/index.ts';
-import { flag } from '../../../session/index.ts';
+import { amount, flag } from '../../../session/index.ts';
 import { declareTools } from '../../schema/index.ts';
 import type { ModelOptions } from '../wire/index.ts';
 import { checkModel, exchange, modelShape, providerName, toldOf } from '../wire/index.ts';
@@ -13,9 +13,14 @@ import { responsesBody } from './responses-encode.ts';
 export interface OpenAIResponsesOptions extends ModelOptions {
   /** Strict mode for the tools whose schema it can express. Default false. */
   strictTools?: boolean;
+  /**
+   * Tokens of a request from which on the provider sums up what is older by itself, in a form that only it reads. Default: it does
+   * not.
+   */
+  compactAt?: number;
 }
 
-const shape: Shape<OpenAIResponsesOptions> = { ...modelShape, strictTools: flag };
+const shape: Shape<OpenAIResponsesOptions> = { ...modelShape, strictTools: flag, compactAt: amount };
 
 /**
  * A model behind OpenAI's Responses API, without state at the provider: reasoning travels encrypted in the history.
@@ -39,7 +44,8 @@ export function openaiResponsesModel(name: string, options: OpenAIResponsesOptio
     generate(request, call) {
       const tools = declareTools(request.tools, options.strictTools ? 'openai-strict' : 'openai');
       const named = { ...request, model: request.model || name };
-      const body = responsesBody(named, tools, { provider, config: options.config }, call.stream);
+      const { config, compactAt } = options;
+      const body = responsesBody(named, tools, { provider, config, compactAt }, call.stream);
       return exchange<ResponsesChunk, ResponsesDecoder>(
         {
           provider,
