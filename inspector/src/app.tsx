@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { KeysHelp } from './parts/keys-help.tsx';
 import { InboxScreen } from './screens/inbox.tsx';
+import { PolicyScreen } from './screens/policy.tsx';
 import { SessionsScreen } from './screens/sessions.tsx';
 import { SignInScreen } from './screens/sign-in.tsx';
 import { exit, link, remote, stage } from './state/connection.ts';
@@ -41,6 +42,7 @@ function Frame({ count }: { count: number }): JSX.Element {
       if (event.key === '?') setHelpOpen(true);
       else if (isGoing && event.key === 'i') go('inbox');
       else if (isGoing && event.key === 's') go('sessions');
+      else if (isGoing && event.key === 'p') go('policy');
       isGoing = event.key === 'g';
     };
     addEventListener('keydown', key);
@@ -65,6 +67,9 @@ function Frame({ count }: { count: number }): JSX.Element {
           </a>
           <a href={linkTo('sessions')} aria-current={screen === 'sessions' ? 'page' : undefined}>
             Sessions
+          </a>
+          <a href={linkTo('policy')} aria-current={screen === 'policy' ? 'page' : undefined}>
+            Policy
           </a>
         </nav>
         <Connection />
@@ -91,7 +96,9 @@ function Frame({ count }: { count: number }): JSX.Element {
         </button>
       </header>
       <main id="main" tabIndex={-1}>
-        {screen === 'inbox' ? <InboxScreen /> : <SessionsScreen />}
+        {screen === 'inbox' && <InboxScreen />}
+        {screen === 'sessions' && <SessionsScreen />}
+        {screen === 'policy' && <PolicyScreen />}
       </main>
       {isHelpOpen && <KeysHelp onClose={() => setHelpOpen(false)} />}
     </>

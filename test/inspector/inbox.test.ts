@@ -6,6 +6,9 @@ import { executablePath, noBrowser, shop, withBrowser } from './kit.ts';
 const approve = (page: Page, name: RegExp | string = /^Approve/) => page.getByRole('button', { name });
 const card = (page: Page, text: string) => page.getByRole('link').filter({ hasText: text }).first();
 
+/** `INSPECTOR_ROUNDS=full` takes a quarter of an hour. */
+const rounds = process.env.INSPECTOR_ROUNDS === 'full' ? { answers: 200, restarts: 20 } : { answers: 5, restarts: 3 };
+
 describe.skipIf(executablePath === undefined)(`the inbox in Chromium${noBrowser}`, () => {
   const { files, open } = withBrowser();
 
@@ -53,28 +56,34 @@ describe.skipIf(executablePath === undefined)(`the inbox in Chromium${noBrowser}
     expect(runs).toEqual([]);
   });
 
-  test('of two browsers that answer at once one wins, and both see who', async () => {
-    const { page: url, ask, runs } = await shop(files);
-    const [anna, bert] = [await open(url, 'anna'), await open(url, 'bert')];
-    for (let round = 0; round < 5; round++) {
-      await ask('ben', `order-${round}`, 'refund', { order: round, eur: 80 });
-      for (const page of [anna, bert]) await card(page, `order ${round}`).click();
-      for (const page of [anna, bert]) {
-        await expect.poll(() => approve(page).getAttribute('aria-disabled')).toBe('false');
+  test(
+    'of two browsers that answer at once one wins, and both see who',
+    async () => {
+      const { page: url, ask, runs } = await shop(files);
+      const [anna, bert] = [await open(url, 'anna'), await open(url, 'bert')];
+      for (let round = 0; round < rounds.answers; round++) {
+        await ask('ben', `order-${round}`, 'refund', { order: round, eur: 80 });
+        for (const page of [anna, bert]) await card(page, `order ${round}`).click();
+        for (const page of [anna, bert]) {
+          await expect.poll(() => approve(page).getAttribute('aria-disabled')).toBe('false');
+        }
+        // Pressed at once, without a look at the page: one that shows the other's answer by then has no such button.
+        const buttons = await Promise.all([anna, bert].map((page) => approve(page).elementHandle()));
+        await Promise.all(
+          buttons.map((button) => button?.evaluate((element) => (element as { click(): void }).click())),
+        );
+        const verdicts = await Promise.all(
+          [anna, bert].map((page) => page.locator('.verdict').filter({ hasText: 'approved by' }).textContent()),
+        );
+        const winner = verdicts[0]?.includes('you') ? 'anna' : 'bert';
+        expect(verdicts[0]).toContain(winner === 'anna' ? 'by you' : 'by bert');
+        expect(verdicts[1]).toContain(winner === 'bert' ? 'by you' : 'by anna');
+        await anna.getByText('refund has run').waitFor();
+        expect(runs).toHaveLength(round + 1);
       }
-      // Pressed at once, without a look at the page: one that shows the other's answer by then has no such button.
-      const buttons = await Promise.all([anna, bert].map((page) => approve(page).elementHandle()));
-      await Promise.all(buttons.map((button) => button?.evaluate((element) => (element as { click(): void }).click())));
-      const verdicts = await Promise.all(
-        [anna, bert].map((page) => page.locator('.verdict').filter({ hasText: 'approved by' }).textContent()),
-      );
-      const winner = verdicts[0]?.includes('you') ? 'anna' : 'bert';
-      expect(verdicts[0]).toContain(winner === 'anna' ? 'by you' : 'by bert');
-      expect(verdicts[1]).toContain(winner === 'bert' ? 'by you' : 'by anna');
-      await anna.getByText('refund has run').waitFor();
-      expect(runs).toHaveLength(round + 1);
-    }
-  });
+    },
+    60_000 + rounds.answers * 4_000,
+  );
 
   test('a quorum: the first yes is counted on both pages, the second one runs it', async () => {
     const { page: url, ask, runs } = await shop(files);
@@ -94,24 +103,28 @@ describe.skipIf(executablePath === undefined)(`the inbox in Chromium${noBrowser}
     expect(runs).toHaveLength(1);
   });
 
-  test('the server is restarted under an open inbox: it heals by itself, and an address opens a question again', async () => {
-    const { page: url, ask, restart, runs } = await shop(files);
-    await ask('ben', 'order-1', 'refund', { order: 1, eur: 80 });
-    const anna = await open(url, 'anna');
-    await card(anna, 'order 1').click();
-    for (let round = 0; round < 3; round++) {
-      await restart();
-      await ask('ben', `new-${round}`, 'refund', { order: 100 + round, eur: 80 });
-      await card(anna, `order ${100 + round}`).waitFor();
-      expect(await anna.locator('.list a.card').count()).toBe(2 + round);
-    }
-    const address = anna.url();
-    await anna.goto('about:blank');
-    await anna.goto(address);
-    await approve(anna).click();
-    await anna.getByText('refund has run').waitFor();
-    expect(runs).toHaveLength(1);
-  });
+  test(
+    'the server is restarted under an open inbox: it heals by itself, and an address opens a question again',
+    async () => {
+      const { page: url, ask, restart, runs } = await shop(files);
+      await ask('ben', 'order-1', 'refund', { order: 1, eur: 80 });
+      const anna = await open(url, 'anna');
+      await card(anna, 'order 1').click();
+      for (let round = 0; round < rounds.restarts; round++) {
+        await restart();
+        await ask('ben', `new-${round}`, 'refund', { order: 100 + round, eur: 80 });
+        await card(anna, `order ${100 + round}`).waitFor();
+        expect(await anna.locator('.list a.card').count()).toBe(2 + round);
+      }
+      const address = anna.url();
+      await anna.goto('about:blank');
+      await anna.goto(address);
+      await approve(anna).click();
+      await anna.getByText('refund has run').waitFor();
+      expect(runs).toHaveLength(1);
+    },
+    60_000 + rounds.restarts * 10_000,
+  );
 
   test('nobody says yes before all lines have been on the screen', async () => {
     const { page: url, ask } = await shop(files);

@@ -100,6 +100,7 @@ export async function shop(files: string, options: Partial<ServeOptions> = {}) {
       ],
     ),
     noting('quick', {}),
+    noting('pay_card', { eur: number, card: { type: 'string' } }),
     defineTool({
       name: 'slow',
       description: 'Runs until the gate is open.',
@@ -139,6 +140,13 @@ export async function shop(files: string, options: Partial<ServeOptions> = {}) {
     },
     { id: 'files', tool: 'write_file', outcome: 'ask', approvers: { roles: ['supervisor'], quorum: 2 } },
     { id: 'free', tool: ['quick', 'slow', 'remember', 'expert'], outcome: 'allow' },
+    {
+      id: 'cards',
+      tool: 'pay_card',
+      outcome: 'allow',
+      redact: ['/card'],
+      args: { '/card': { pattern: '^visa' } },
+    },
     { id: 'rest', tool: 'anything', outcome: 'ask', approvers: { roles: ['supervisor'] } },
   ];
   const policy = rulePolicy(rules, { placeOf: (_, index) => `shop.yaml:${index + 1}` });

@@ -11,6 +11,7 @@ const keys: readonly [key: string, says: string][] = [
   ['x', 'mark it, to be answered together with others'],
   ['g i', 'inbox'],
   ['g s', 'sessions'],
+  ['g p', 'policy'],
   ['?', 'these keys'],
 ];
 

@@ -1,6 +1,6 @@
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
 import type { ComponentChildren, JSX, RefObject } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Seen } from './seen.ts';
 
 interface LinesProps {
@@ -11,6 +11,8 @@ interface LinesProps {
   line: (index: number) => ComponentChildren;
   class?: string;
   seen?: Seen;
+  /** Pixels of each line, where all are of one height: nothing is measured then. */
+  linePx?: number;
 }
 
 /** Lines above which only those are made that are on the screen. */
@@ -79,13 +81,20 @@ function All({ count, line }: LinesProps): JSX.Element {
   );
 }
 
-function Virtual({ part, count, line, seen, box }: LinesProps & { box: { current: HTMLElement | null } }): JSX.Element {
+function Virtual({
+  part,
+  count,
+  line,
+  seen,
+  box,
+  linePx,
+}: LinesProps & { box: { current: HTMLElement | null } }): JSX.Element {
   const [, setTurn] = useState(0);
   const virtual = useRef<Virtualizer<HTMLElement, HTMLElement> | undefined>(undefined);
   virtual.current ??= new Virtualizer({
     count,
     getScrollElement: () => box.current,
-    estimateSize: () => LINE_PX,
+    estimateSize: () => linePx ?? LINE_PX,
     overscan: 8,
     scrollToFn: elementScroll,
     observeElementRect,
@@ -99,6 +108,7 @@ function Virtual({ part, count, line, seen, box }: LinesProps & { box: { current
   }, [count]);
   useLayoutEffect(() => lines._didMount(), []);
   useLayoutEffect(() => lines._willUpdate());
+  const measure = useCallback((element: HTMLElement | null) => lines.measureElement(element), []);
   const next = () => {
     const unseen = seen?.firstUnseen(part);
     if (unseen !== undefined) lines.scrollToIndex(unseen, { align: 'start' });
@@ -112,8 +122,11 @@ function Virtual({ part, count, line, seen, box }: LinesProps & { box: { current
             class="line"
             data-line={index}
             data-index={index}
-            ref={(element) => lines.measureElement(element)}
-            style={{ transform: `translateY(${start}px)` }}
+            ref={linePx === undefined ? measure : null}
+            style={{
+              transform: `translateY(${start}px)`,
+              ...(linePx === undefined ? {} : { height: `${linePx}px` }),
+            }}
           >
             {line(index)}
           </div>

@@ -20,7 +20,24 @@ export function Why({ requestId, place }: { requestId: string; place: Place }): 
   return (
     <details class="why" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Why? What policy says, rule by rule</summary>
-      {isOpen && !answer && (
+      {isOpen && <Judgement requestId={requestId} place={place} answer={answer} />}
+    </details>
+  );
+}
+
+/** What policy says of a call, and would say of others. */
+export function Judgement({
+  requestId,
+  place,
+  answer,
+}: {
+  requestId: string;
+  place: Place;
+  answer: ReturnType<typeof useExplained>;
+}): JSX.Element {
+  return (
+    <>
+      {!answer && (
         <p class="soft" role="status">
           Asking policy…
         </p>
@@ -32,7 +49,7 @@ export function Why({ requestId, place }: { requestId: string; place: Place }): 
       )}
       {answer?.said && <Rules said={answer.said} />}
       {answer?.said?.rules && <Try requestId={requestId} place={place} args={answer.said.args} />}
-    </details>
+    </>
   );
 }
 

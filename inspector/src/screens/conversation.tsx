@@ -208,6 +208,11 @@ function Call({ call, watched, onEvents }: { call: ViewToolCall } & About): JSX.
             </>
           )}
           {watched.mayAskWhy && <Why requestId={call.id} place={watched.place} />}
+          {watched.mayAskWhy && (
+            <a href={linkTo('policy', watched.place.agent, watched.place.userId, watched.place.sessionId, call.id)}>
+              Ask policy about it
+            </a>
+          )}
           {facts && facts.answers.length > 0 && (
             <>
               <h4>Answers</h4>

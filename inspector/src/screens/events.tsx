@@ -82,6 +82,7 @@ export function Events({
         label="Stored events"
         count={shown.length}
         class="event-list"
+        linePx={22}
         line={(index) => {
           const event = shown[index];
           if (!event) return null;

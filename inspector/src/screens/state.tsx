@@ -48,6 +48,7 @@ export function StateView({
           label="Changes of the state"
           count={changes.length}
           class="changes"
+          linePx={22}
           line={(index) => {
             const change = changes[changes.length - 1 - index];
             if (!change) return null;

@@ -30,6 +30,7 @@ export function TimelineView({ watched }: { watched: WatchedSession }): JSX.Elem
       label="Time of each turn"
       count={rows.length}
       class="timeline"
+      linePx={28}
       line={(index) => {
         const row = rows[index];
         if (!row) return null;

@@ -2,13 +2,16 @@ import { signal } from '@preact/signals';
 
 /** Which screen, and the ids that it is about. */
 export interface Route {
-  screen: 'inbox' | 'sessions';
+  screen: 'inbox' | 'sessions' | 'policy';
   ids: readonly string[];
 }
 
 function read(): Route {
   const [screen, ...ids] = location.hash.replace(/^#\/?/, '').split('/');
-  return { screen: screen === 'sessions' ? 'sessions' : 'inbox', ids: ids.filter(Boolean).map(decoded) };
+  return {
+    screen: screen === 'sessions' || screen === 'policy' ? screen : 'inbox',
+    ids: ids.filter(Boolean).map(decoded),
+  };
 }
 
 function decoded(text: string): string {

@@ -13,11 +13,17 @@ const NONE = { events: [], more: false };
 export async function* storedEvents(page: Page, options: EventsOptions): AsyncGenerator<AgentEvent> {
   const reading = new EventReading(options);
   let cursor = reading.after;
+  let next: ReturnType<Page> | undefined;
   while (!reading.isOver) {
-    const { events, more } = await page(cursor, Math.min(PAGE, reading.left));
-    for (const event of events) if (reading.takes(event)) yield event;
+    const { events, more } = await (next ?? page(cursor, Math.min(PAGE, reading.left)));
     cursor = events.findLast((event) => event.cursor !== undefined)?.cursor ?? cursor;
-    if (!more || events.length === 0) return;
+    const isLast = !more || events.length === 0;
+    // While these are looked at, the next ones are on their way, unless they may be more than are wanted.
+    next = isLast || reading.left !== Number.POSITIVE_INFINITY ? undefined : page(cursor, PAGE);
+    // Whoever leaves hears nothing of it.
+    next?.catch(() => {});
+    for (const event of events) if (reading.takes(event)) yield event;
+    if (isLast) return;
   }
 }
 
