@@ -1,7 +1,7 @@
 import { isObject } from '../../base/index.ts';
 import type { AgentEvent, AgentMessageEvent, ContentPart, StreamEndEvent } from '../../contracts/index.ts';
 import { notesOf, textOfParts } from '../../contracts/index.ts';
-import { wordsOfPart } from '../ui/index.ts';
+import { mayTheyAnswer, wordsOfPart } from '../ui/index.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 import type { AgUiQuestion } from './interrupts.ts';
 import { interruptOf } from './interrupts.ts';
@@ -81,11 +81,11 @@ export class AgUiWriter {
 
   /** The end of a run that has no stream, or whose stream's end is not known. */
   end(reason: string, open: readonly AgUiQuestion[] = []): AgUiEvent[] {
-    const { threadId, runId, mayAnswer = () => true } = this.#options;
+    const { threadId, runId, mayAnswer } = this.#options;
     const finished = { type: 'RUN_FINISHED' as const, threadId, runId };
     const before = this.#close();
     if (open.length > 0) {
-      const interrupts = open.map((question) => interruptOf(question, mayAnswer(question)));
+      const interrupts = open.map((question) => interruptOf(question, mayTheyAnswer(mayAnswer, question)));
       return [...before, { ...finished, outcome: { type: 'interrupt', interrupts } }];
     }
     if (reason === 'aborted') return [...before, { ...finished, outcome: { type: 'cancelled' } }];

@@ -1,5 +1,6 @@
 import { isObject } from '../../base/index.ts';
 import type { ReportedRequest, RequestAnswer } from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
 import { approvalIdOf, readApprovalId, shownApproval } from '../ui/index.ts';
 import type { AgUiInterrupt } from './ag-ui-event.ts';
 
@@ -44,7 +45,10 @@ export function interruptOf(question: AgUiQuestion, mayAnswer: boolean): AgUiInt
   };
 }
 
-/** An entry of `resume`, as an answer; what it is to is looked up in `open`. Undefined: nothing that is open. */
+/**
+ * An entry of `resume`, as an answer; what it is to is looked up in `open`. Undefined: nothing that is open.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for edited arguments that are no object
+ */
 export function answerOfResume(
   { interruptId, status, payload }: { interruptId: string; status: string; payload?: unknown },
   open: readonly AgUiQuestion[],
@@ -59,10 +63,16 @@ export function answerOfResume(
   if (approval) {
     if (!isYes || !named) return { requestId, answer: { kind: 'deny', ...reason } };
     const { editedArgs } = given;
+    // Else what was edited away would run.
+    if (editedArgs !== undefined && !isObject(editedArgs)) {
+      const message =
+        'AG-UI request: editedArgs of an answer is an object, the arguments to approve; leave it out to approve those that are shown';
+      throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
+    }
     const { previewDigest } = named;
     return {
       requestId,
-      answer: { kind: 'approve', previewDigest, ...reason, ...(isObject(editedArgs) ? { args: editedArgs } : {}) },
+      answer: { kind: 'approve', previewDigest, ...reason, ...(editedArgs ? { args: editedArgs } : {}) },
     };
   }
   if (status !== 'resolved') return { requestId, answer: { kind: 'elicitation', action: 'cancel' } };

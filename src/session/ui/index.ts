@@ -1,6 +1,7 @@
 // Sessions as user interfaces of the AI SDK show them: chunks, messages, and what a page asks for.
 export { approvalIdOf, readApprovalId } from './approval-id.ts';
 export type { UiApproval, UiFinishReason, UiMessage, UiMessageChunk, UiMetadata, UiPart, UiToolPart } from './chunk.ts';
+export { mayTheyAnswer } from './may-answer.ts';
 export { notRewound, toUiMessages } from './ui-messages.ts';
 export type { UiRequest } from './ui-request.ts';
 export { fromUiMessages } from './ui-request.ts';

@@ -11,7 +11,7 @@ import { UiWriter } from './ui-writer.ts';
  * `useChat`. Approvals become `tool-approval-request`, other questions `data-question`. A stream that is refused is one
  * chunk `error`; who cancels it aborts the agent's stream.
  *
- * `mayAnswer`: whether the person who looks may answer a question; where not, the page gets `data-waiting` instead.
+ * `mayAnswer`: whether the person who looks may answer a question, at once: a promise is refused; where not, the page gets `data-waiting` instead.
  * `request`: what `fromUiMessages` read; what continues a turn is added to the message that the page has.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
  * @example

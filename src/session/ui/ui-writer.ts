@@ -10,6 +10,7 @@ import type {
 import { canonicalJson, notesOf, textOfParts } from '../../contracts/index.ts';
 import { approvalIdOf } from './approval-id.ts';
 import type { UiMessageChunk } from './chunk.ts';
+import { mayTheyAnswer } from './may-answer.ts';
 import {
   finish,
   isWebAddress,
@@ -275,7 +276,7 @@ export class UiWriter {
     const descriptor = shownApproval(approval, expiresAt);
     const changed = this.#changed(callId, question);
     // Whoever looks can only wait for it.
-    if (this.#options.mayAnswer?.(question) === false) {
+    if (!mayTheyAnswer(this.#options.mayAnswer, question)) {
       const { name, args } = question;
       // A page that has answered would send its answer again, for as long as the call stands as answered.
       const again = this.#options.isContinued && name !== undefined ? this.#call(callId, name, args ?? {}) : changed;
