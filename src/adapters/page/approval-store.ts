@@ -4,13 +4,15 @@ import type { RunResult } from '../../session/index.ts';
 import type { LinkState, RemoteApproval, RemoteHost } from '../remote/index.ts';
 import { errorFor, Snapshots } from './snapshots.ts';
 
-/** Milliseconds after which the list is read again: no event says that somebody else has answered. */
+/** Milliseconds after which the list is read again where the server does not say that somebody else has answered. */
 const REFRESH_MS = 10_000;
+/** Where it does, the list is read so many times less: an answer of another process whose call nobody has continued is not said. */
+const TOLD = 6;
 
 /**
  * Questions of all sessions that this person may answer, as a store for user interfaces: an inbox. Its functions are bound.
- * A question comes as soon as it is asked, and leaves when it is answered here, or, where somebody else has answered it, within
- * `refreshMs` (default 10,000).
+ * A question comes as soon as it is asked, and leaves as soon as it is answered, by whomever: the server says so. Of a server that does
+ * not, the list is read every `refreshMs` (default 10,000); of one that does, every six times as long.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
  * @example
  * ```ts
@@ -59,6 +61,8 @@ class ShownApprovals implements Store {
   #error: RunResult['error'];
   /** Of the newest reading of the list: an older one that comes late is left out. */
   #reading = 0;
+  /** A reading for changes that were said is on its way; more were said since. */
+  #catchingUp: { again: boolean } | undefined;
 
   constructor(remote: RemoteHost | Promise<RemoteHost>, refreshMs: number) {
     this.#remote = remote;
@@ -102,10 +106,17 @@ class ShownApprovals implements Store {
         if (state === 'ready') void this.#read();
         this.#snapshots.change();
       });
-      const timer = setInterval(() => void this.#read(), this.#refreshMs);
+      const changes = host.approvals.changes();
+      void this.#followChanges(changes);
+      let ticks = 0;
+      const timer = setInterval(() => {
+        ticks += 1;
+        if (!host.approvals.tellsChanges || ticks % TOLD === 0) void this.#read();
+      }, this.#refreshMs);
       end = () => {
         forget();
         clearInterval(timer);
+        void changes.return?.();
       };
       gone.addEventListener('abort', () => void questions.return?.());
       for await (const open of questions) {
@@ -120,6 +131,28 @@ class ShownApprovals implements Store {
       if (this.#gone === gone) this.#isOver = true;
       this.#snapshots.change();
     }
+  }
+
+  /** However many changes come at a time, two readings see all of them. */
+  async #followChanges(changes: AsyncIterable<unknown>): Promise<void> {
+    try {
+      for await (const _ of changes) {
+        if (this.#catchingUp) this.#catchingUp.again = true;
+        else void this.#catchUp();
+      }
+    } catch {
+      // The questions come by the same connection, and end for the same reason.
+    }
+  }
+
+  async #catchUp(): Promise<void> {
+    const catchingUp = { again: true };
+    this.#catchingUp = catchingUp;
+    while (catchingUp.again) {
+      catchingUp.again = false;
+      await this.#read();
+    }
+    this.#catchingUp = undefined;
   }
 
   async #read(): Promise<void> {

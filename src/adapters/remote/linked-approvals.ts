@@ -17,8 +17,14 @@ export class LinkedApprovals implements RemoteApprovals {
   readonly #watchers = new Map<(open: RemoteApproval) => void, (error?: CoxswainError) => void>();
   readonly #changeWatchers = new Map<(question: QuestionPlace) => void, (error?: CoxswainError) => void>();
 
+  #tellsChanges = false;
+
   constructor(link: Link) {
     this.#link = link;
+  }
+
+  get tellsChanges(): boolean {
+    return this.#tellsChanges;
   }
 
   async list(filter: { sessionId?: string; own?: boolean } = {}): Promise<RemoteApproval[]> {
@@ -44,7 +50,8 @@ export class LinkedApprovals implements RemoteApprovals {
         };
         this.#watchers.set(see, end);
         try {
-          await Promise.race([over, this.#link.request('approvals/watch', {})]);
+          const begun = await Promise.race([over, this.#link.request<{ changes?: boolean }>('approvals/watch', {})]);
+          this.#tellsChanges = begun?.changes === true;
           const waiting = await Promise.race([over, this.list()]);
           for (const open of waiting ?? []) if (!early.has(placeOf(open))) out.push(open);
           early = undefined;
@@ -121,7 +128,9 @@ export class LinkedApprovals implements RemoteApprovals {
 
   async resume(): Promise<void> {
     if (this.#watchers.size === 0) return;
-    await this.#link.now('approvals/watch', {});
+    // It may be another server by now.
+    const { changes } = await this.#link.now<{ changes?: boolean }>('approvals/watch', {});
+    this.#tellsChanges = changes === true;
     const { approvals } = await this.#link.now<{ approvals: ReportedApproval[] }>('approvals/list', {});
     for (const open of approvals) this.see(open);
   }

@@ -113,6 +113,8 @@ export interface RemoteApprovals {
    * `watch()` keeps; it ends with it.
    */
   changes(): AsyncIterableIterator<{ requestId: string; sessionId: string; userId: string; agent: string }>;
+  /** Whether the server says what `changes()` gives: known once `watch()` has begun. Older servers do not. */
+  readonly tellsChanges: boolean;
   /**
    * What came of a question so far: answers, decision and result as far as this principal may see them, and the tool as the server
    * knows it; while it is open the question, and why this principal may not answer it.

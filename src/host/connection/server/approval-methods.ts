@@ -44,7 +44,8 @@ export const approvalMethods: Handlers<
       connection.notify('approvals/open', { approval: fittingQuestion(approval, maxPayload / 2) });
     });
     void tell(connection, changes, (question) => connection.notify('approvals/changed', { question }));
-    return {};
+    // A client of a server that does not say so has to list again by itself.
+    return { changes: true };
   },
 
   'approvals/outcome': (connection, { requestId, sessionId, userId, agent }) =>
