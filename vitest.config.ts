@@ -22,6 +22,7 @@ const browsing = ['test/react/*-page.test.ts', 'test/http/chat-page.test.ts', 't
 const installing = [
   'test/examples/installed.test.ts',
   'test/examples/next.test.ts',
+  'test/examples/react-18.test.ts',
   'test/examples/tasks.test.ts',
   'test/pages/newcomer.test.ts',
 ];
