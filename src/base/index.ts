@@ -48,5 +48,5 @@ export { isoTime } from './time.ts';
 export { isTimed, keepingProcess, MAX_TIMER_MS } from './timer.ts';
 export { ToldOnce } from './told-once.ts';
 export { unreachable } from './unreachable.ts';
-export { untilAborted, untilLate } from './until-aborted.ts';
+export { heedAbort, untilAborted, untilLate } from './until-aborted.ts';
 export { warnOnStderr, warnWith } from './warn-on-stderr.ts';

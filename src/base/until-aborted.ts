@@ -33,3 +33,53 @@ export function untilLate<T>(
   const either = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
   return untilAborted(work, either).finally(() => clearTimeout(timer));
 }
+/** Who is told of the abort of one signal. */
+class Heeding {
+  readonly #signal: AbortSignal;
+  readonly #tells = new Set<() => void>();
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  add(tell: () => void): void {
+    if (this.#tells.size === 0) this.#signal.addEventListener('abort', this);
+    this.#tells.add(tell);
+  }
+
+  delete(tell: () => void): void {
+    if (this.#tells.delete(tell) && this.#tells.size === 0) this.#signal.removeEventListener('abort', this);
+  }
+
+  handleEvent(): void {
+    for (const tell of [...this.#tells]) {
+      // An earlier one may have made it leave.
+      if (!this.#tells.has(tell)) continue;
+      try {
+        tell();
+      } catch (error) {
+        // As with listeners of the signal: one that fails keeps no other from being told.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+}
+
+const heedings = new WeakMap<AbortSignal, Heeding>();
+
+/**
+ * Calls `tell` when the signal is aborted, until the returned function is called. For many at once on one signal: they are
+ * one listener of it, while each listener that is added is held against all that are there.
+ */
+export function heedAbort(signal: AbortSignal, tell: () => void): () => void {
+  let heeding = heedings.get(signal);
+  if (!heeding) {
+    heeding = new Heeding(signal);
+    heedings.set(signal, heeding);
+  }
+  const own = heeding;
+  own.add(tell);
+  return () => own.delete(tell);
+}

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test, vi } from 'vitest';
 import type { AnyTool, ToolCallContext } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
@@ -114,5 +115,49 @@ describe('work in turns', () => {
   test('of one piece is that piece, and of none nothing', async () => {
     await expect(runInTurn(['a'], turns, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     await runInTurn([], turns, () => Promise.reject(new Error('no')));
+  });
+});
+
+describe('runs under one signal', () => {
+  const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length;
+  const begun = (count: number, signal: AbortSignal, ends: (() => void)[] = []) => {
+    const works = Array.from({ length: count }, () => Promise.withResolvers<number>());
+    const runs = works.map(({ promise }, n) => ended(() => promise, { signals: [signal], end: () => ends[n]?.() }));
+    return { works, runs };
+  };
+
+  test('are one listener of it, which goes with the last of them', async () => {
+    const { signal } = new AbortController();
+    const { works, runs } = begun(3, signal);
+    await vi.waitUntil(() => listeners(signal) > 0);
+    for (const [n, work] of works.entries()) {
+      work.resolve(n);
+      expect((await runs[n])?.end).toEqual({ kind: 'value', value: n });
+      expect(listeners(signal)).toBe(n < 2 ? 1 : 0);
+    }
+  });
+
+  test('all end when it is aborted, also where one of them fails to', async () => {
+    const controller = new AbortController();
+    const thrown: unknown[] = [];
+    const handlers = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException');
+    process.once('uncaughtException', (error) => thrown.push(error));
+    try {
+      const told: string[] = [];
+      const fails = () => {
+        throw new Error('not told');
+      };
+      const { runs } = begun(3, controller.signal, [() => told.push('a'), fails, () => told.push('c')]);
+      await vi.waitUntil(() => listeners(controller.signal) > 0);
+      controller.abort(new Error('stop'));
+      const ends = await Promise.all([runs[0], runs[2]]);
+      expect(ends.map((one) => one?.end.kind)).toEqual(['aborted', 'aborted']);
+      expect([told, listeners(controller.signal)]).toEqual([['a', 'c'], 0]);
+      await vi.waitUntil(() => thrown.length > 0);
+      expect(thrown).toEqual([new Error('not told')]);
+    } finally {
+      for (const handler of handlers) process.on('uncaughtException', handler);
+    }
   });
 });

@@ -1,4 +1,4 @@
-import { isTimed } from '../../base/index.ts';
+import { heedAbort, isTimed } from '../../base/index.ts';
 import type { ToolCallContext, ToolContract } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Decision } from '../policy/index.ts';
@@ -59,14 +59,14 @@ function within<T>(work: Promise<T>, { timeoutMs = 0, signals, end }: RunBounds)
   return new Promise((resolve, reject) => {
     const over = () => {
       clearTimeout(timer);
-      for (const { signal, heard } of heeded) signal.removeEventListener('abort', heard);
+      for (const leave of heeded) leave();
     };
     const stop = (reason: unknown) => {
       over();
       end(reason);
       reject(reason);
     };
-    const heeded = signals.map((signal) => ({ signal, heard: () => stop(signal.reason) }));
+    const heeded: (() => void)[] = [];
     const timer = isTimed(timeoutMs) ? setTimeout(() => stop(new TooLate(timeoutMs)), timeoutMs) : undefined;
     work.then(
       (value) => {
@@ -80,6 +80,6 @@ function within<T>(work: Promise<T>, { timeoutMs = 0, signals, end }: RunBounds)
     );
     const aborted = signals.find((signal) => signal.aborted);
     if (aborted) stop(aborted.reason);
-    else for (const { signal, heard } of heeded) signal.addEventListener('abort', heard);
+    else for (const signal of signals) heeded.push(heedAbort(signal, () => stop(signal.reason)));
   });
 }
