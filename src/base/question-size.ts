@@ -25,7 +25,7 @@ export function checkQuestionSize(question: unknown, where: string): void {
 
 /** Characters of a text, or of a value as JSON; of what is no JSON, none: it is refused where it is checked. */
 export function charsOf(value: unknown): number {
-  return writtenChars(value) ?? 0;
+  return typeof value === 'string' ? value.length : (writtenChars(value) ?? 0);
 }
 
 /** Undefined: it is too deep, or too long, to be written at all. */

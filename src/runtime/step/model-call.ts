@@ -20,6 +20,12 @@ export interface ModelFault {
   error: unknown;
 }
 
+/** A question to a model that is under way. */
+interface Asked {
+  /** Nobody waits for its answer any more. */
+  isOver: boolean;
+}
+
 const none: readonly never[] = [];
 
 /** One call of a model, from the question to its last frame: what it says on the way is shown. */
@@ -72,13 +78,17 @@ export class ModelCall {
    */
   answer(): Promise<ModelResponse | undefined> {
     let over: (() => void) | undefined;
+    const asked: Asked = { isOver: false };
     return underSignal(
       this.#context.signal,
       (own, end) => {
         over = this.#counter.watch(end);
-        return this.#pump(own, end);
+        return this.#pump(own, end, asked);
       },
-      () => over?.(),
+      () => {
+        asked.isOver = true;
+        over?.();
+      },
     );
   }
 
@@ -102,7 +112,11 @@ export class ModelCall {
   }
 
   /** Reads the model's frames to the last one, showing deltas on the way. */
-  async #pump(signal: AbortSignal, end: (reason: unknown) => void): Promise<ModelResponse | undefined> {
+  async #pump(
+    signal: AbortSignal,
+    end: (reason: unknown) => void,
+    asked: Readonly<Asked>,
+  ): Promise<ModelResponse | undefined> {
     const { engine, fold } = this.#context.invocation;
     const { answerLimits, limits } = engine;
     const options = {
@@ -113,9 +127,10 @@ export class ModelCall {
       pauses: asksPeople(fold),
     };
     for await (const frame of this.#model.generate(this.#draft, options)) {
-      if (signal.aborted) return undefined;
+      if (asked.isOver) return undefined;
+      let parts: readonly ContentPart[] = none;
       try {
-        const parts = frame.content?.parts ?? none;
+        parts = frame.content?.parts ?? none;
         if (frame.partial) this.#counter.add(parts);
         else this.#counter.whole(parts);
       } catch (error) {
@@ -125,16 +140,16 @@ export class ModelCall {
       }
       if (!frame.partial) return frame;
       if (this.#startedAt !== undefined) this.#firstAfterMs ??= performance.now() - this.#startedAt;
-      const room = this.#show(frame);
+      const room = this.#show(parts);
       if (room) await room;
     }
     return undefined;
   }
 
   /** Shows one frame's deltas. Apart from the loop, which carries its variables over every wait. */
-  #show(frame: ModelResponse): Promise<void> | undefined {
+  #show(parts: readonly ContentPart[]): Promise<void> | undefined {
     let room: Promise<void> | undefined;
-    for (const part of frame.content?.parts ?? none) {
+    for (const part of parts) {
       const index = this.#grow(part);
       // A copy: a model may use its own part again.
       if (index >= 0 && this.#streaming) room = this.#context.delta(this.messageId, index, { ...part });
