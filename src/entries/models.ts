@@ -14,4 +14,5 @@ export {
   modelRegistry,
   openaiChatModel,
   openaiResponsesModel,
+  scaleImages,
 } from '../adapters/models/index.ts';

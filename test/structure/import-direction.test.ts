@@ -23,6 +23,7 @@ const grants: readonly Grant[] = [
   // Vendors: each in its own adapter, and nowhere else.
   { package: /^openai(\/|$)/, files: /^adapters\/models\/openai\b/, how: loads },
   { package: /^@anthropic-ai\//, files: /^adapters\/models\/anthropic\b/, how: loads },
+  { package: /^sharp$/, files: /^adapters\/models\/images\/scaled-image\.ts$/, how: loads },
   { package: /^@ai-sdk\/provider$/, files: /^adapters\/models\/ai-sdk\b/, how: [] },
   { package: /^@google\/genai(\/|$)/, files: /^adapters\/models\/gemini\b/, how: loads },
   { package: /^@google\/adk(\/|$)/, files: /^adapters\/google-adk\b/, how: loads },

@@ -216,6 +216,11 @@ export const rooms: readonly Room[] = [
     'contracts session runtime adapters/schema adapters/models/content adapters/models/wire',
   ),
   room(
+    'adapters/models/images',
+    'images made as small as a provider takes them',
+    'contracts session runtime adapters/models/content adapters/models/wire',
+  ),
+  room(
     'adapters/models/openai',
     'OpenAI Chat Completions and Responses',
     'contracts session runtime adapters/schema adapters/models/content adapters/models/wire',
@@ -223,7 +228,7 @@ export const rooms: readonly Room[] = [
   room(
     'adapters/models',
     'model providers',
-    'contracts session runtime adapters/models/content adapters/models/wire adapters/models/ai-sdk adapters/models/anthropic adapters/models/fallback adapters/models/gemini adapters/models/openai',
+    'contracts session runtime adapters/models/content adapters/models/wire adapters/models/ai-sdk adapters/models/anthropic adapters/models/fallback adapters/models/gemini adapters/models/images adapters/models/openai',
   ),
   room(
     'adapters/stores/common',

@@ -8,6 +8,8 @@ export { MODEL_KEYS, modelFromEnv } from './env.ts';
 export { fallbackModel } from './fallback/index.ts';
 export type { GeminiOptions } from './gemini/index.ts';
 export { geminiModel } from './gemini/index.ts';
+export type { ImageLimits } from './images/index.ts';
+export { scaleImages } from './images/index.ts';
 export type { OpenAIChatOptions, OpenAIResponsesOptions } from './openai/index.ts';
 export { openaiChatModel, openaiResponsesModel } from './openai/index.ts';
 export type { ProviderConfig } from './provider-kinds.ts';
