@@ -33,6 +33,7 @@ const tables = [
   ...['adk_open_calls', 'adk_open_turns', 'adk_events', 'adk_sessions', 'adk_app_states', 'adk_user_states'],
   ...[
     'adk_memories',
+    'adk_memory_vectors',
     'adk_artifacts',
     'adk_artifact_versions',
     'adk_journals',

@@ -175,13 +175,14 @@ describe('schema', () => {
         'adk_events',
         'adk_journal_records',
       ],
-      ...['adk_journals', 'adk_memories', 'adk_open_calls', 'adk_open_turns', 'adk_sessions', 'adk_user_states'],
+      ...['adk_journals', 'adk_memories', 'adk_memory_vectors', 'adk_open_calls', 'adk_open_turns'],
+      ...['adk_sessions', 'adk_user_states'],
     ]);
     migrateDown(database);
     migrateDown(database);
     expect(tables()).toEqual([]);
     migrateUp(database);
-    expect(tables()).toHaveLength(13);
+    expect(tables()).toHaveLength(14);
   });
 
   test('open calls of a file of an older version are open still, in their order, and back again', async () => {

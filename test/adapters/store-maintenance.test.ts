@@ -371,7 +371,10 @@ for (const server of [...shared, kyselySqlite]) {
             .sort();
         const first = ['adk_app_states', 'adk_events', 'adk_open_calls', 'adk_schema_version', 'adk_sessions'];
         const second = ['adk_memories', 'adk_artifacts', 'adk_artifact_versions'];
-        const later = ['adk_open_turns', 'adk_journals', 'adk_journal_records', 'adk_checkpoints', 'adk_dead_holders'];
+        const later = [
+          ...['adk_open_turns', 'adk_journals', 'adk_journal_records', 'adk_checkpoints', 'adk_dead_holders'],
+          'adk_memory_vectors',
+        ];
         const all = [...first, ...second, ...later, 'adk_user_states'].sort();
         try {
           expect(await refusalOf(openSql(url, { migrate: false }))).toMatchObject({ status: 'FAILED_PRECONDITION' });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import type { SqlSessionService } from '../../src/adapters/stores/sql/services/session-service.ts';
 import { artifactServiceSuite } from '../suites/artifact-service.ts';
+import { embeddedMemorySuite } from '../suites/embedded-memory.ts';
 import { memoryServiceSuite } from '../suites/memory-service.ts';
 import type { TestDatabase } from './databases.ts';
 import { mariadbServer, openKyselySqlite, postgresServer, sqliteFile } from './databases.ts';
@@ -30,6 +31,7 @@ function suites(name: string, place: () => Place): void {
     return { service: serviceOf(store), ...(isKept && { reopen }), close };
   }
   memoryServiceSuite(name, () => make(({ memory }) => memory));
+  embeddedMemorySuite(name, () => make(({ memory }) => memory));
   artifactServiceSuite(name, () => make(({ artifacts }) => artifacts));
 }
 

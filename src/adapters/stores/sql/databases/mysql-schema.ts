@@ -186,4 +186,19 @@ export const mysqlSteps = [
     ],
     down: ['DROP TABLE IF EXISTS adk_dead_holders'],
   },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_memory_vectors (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        ordinal int NOT NULL,
+        embedded_by varchar(64) NOT NULL,
+        embedding longblob NOT NULL,
+        inserted_at datetime(6) NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, ordinal)
+      ) ${table}`,
+    ],
+    down: ['DROP TABLE IF EXISTS adk_memory_vectors'],
+  },
 ];

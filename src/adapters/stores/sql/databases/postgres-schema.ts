@@ -192,4 +192,20 @@ export const postgresSteps = [
     up: ['CREATE INDEX IF NOT EXISTS adk_sessions_held_index ON adk_sessions (app_name) WHERE owner IS NOT NULL'],
     down: ['DROP INDEX IF EXISTS adk_sessions_held_index'],
   },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_memory_vectors (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        ordinal integer NOT NULL,
+        embedded_by varchar(64) COLLATE "C" NOT NULL,
+        embedding bytea NOT NULL,
+        inserted_at timestamp(6) NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, ordinal)
+      )`,
+      'CREATE INDEX IF NOT EXISTS adk_memory_vectors_newest_index ON adk_memory_vectors (app_name, user_id, embedded_by, inserted_at)',
+    ],
+    down: ['DROP TABLE IF EXISTS adk_memory_vectors'],
+  },
 ];

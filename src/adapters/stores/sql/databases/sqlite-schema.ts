@@ -196,6 +196,22 @@ export const sqliteSteps = [
     ],
     down: ['DROP TABLE adk_dead_holders'],
   },
+  {
+    up: [
+      `CREATE TABLE adk_memory_vectors (
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        ordinal INTEGER NOT NULL,
+        embedded_by TEXT NOT NULL,
+        embedding BLOB NOT NULL,
+        inserted_at TEXT NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, ordinal)
+      )`,
+      'CREATE INDEX adk_memory_vectors_newest_index ON adk_memory_vectors (app_name, user_id, embedded_by, inserted_at)',
+    ],
+    down: ['DROP TABLE adk_memory_vectors'],
+  },
 ];
 
 /** Kept in `PRAGMA user_version`. */
