@@ -22,6 +22,8 @@ export interface ElicitReply {
 export interface Question {
   message: string;
   requestedSchema?: unknown;
+  mode?: string;
+  url?: string;
 }
 
 export interface ClientOptions {
@@ -29,6 +31,8 @@ export interface ClientOptions {
   onElicit?: (question: Question) => ElicitReply | Promise<ElicitReply>;
   /** Says that it can be asked and has no handler. */
   pretends?: boolean;
+  /** How it says that it can be asked. Default: with no modes, which means forms. */
+  modes?: { form?: Record<string, never>; url?: Record<string, never> };
   /** 2026 without asking first: one process less. */
   pinned?: boolean;
 }
@@ -87,11 +91,11 @@ function headers(target: { token?: string }) {
 async function connectNew(
   kind: Kind,
   target: Target,
-  { onElicit, pretends, pinned }: ClientOptions,
+  { onElicit, pretends, pinned, modes = {} }: ClientOptions,
 ): Promise<TestClient> {
   const modern = pinned ? { pin: '2026-07-28' } : 'auto';
   const client = new Client(info, {
-    capabilities: onElicit || pretends ? { elicitation: {} } : {},
+    capabilities: onElicit || pretends ? { elicitation: modes } : {},
     versionNegotiation: { mode: kind === 'v2' ? modern : 'legacy' },
   });
   if (onElicit)

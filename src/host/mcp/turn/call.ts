@@ -1,5 +1,5 @@
 import type { CallToolResult, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
-import type { Principal, ReportedRequest, Session, SessionInput } from '../../../contracts/index.ts';
+import type { Principal, ReportedRequest, RequestAnswer, Session, SessionInput } from '../../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../../contracts/index.ts';
 import { nameOfPrincipal } from '../../../session/index.ts';
 import type { AgentHost } from '../../index.ts';
@@ -7,21 +7,24 @@ import type { AgentTool } from './agent-tool.ts';
 import type { HeldSessions } from './held-sessions.ts';
 import type { TurnPlaces } from './logged-turns.ts';
 import { LoggedTurns } from './logged-turns.ts';
+import { isAsked, openQuestions } from './open-questions.ts';
 import type { McpOptions } from './options.ts';
-import { DEFAULT_PROGRESS_MS } from './options.ts';
+import { DEFAULT_ANSWER_MS, DEFAULT_PROGRESS_MS } from './options.ts';
 import { Progress } from './progress.ts';
-import type { FormQuestion, Reply } from './questions.ts';
-import { answerOfForm, formQuestion } from './questions.ts';
+import type { Reply } from './questions.ts';
+import { answerOfForm } from './questions.ts';
 import type { ParkedCall } from './request-state.ts';
 import { callToolResult, failed, parked } from './result.ts';
 import { Turn } from './turn.ts';
+import type { AskingModes, ClientQuestion, UrlQuestion } from './url-question.ts';
+import { answerOfAddress, clientQuestion, isUrlQuestion } from './url-question.ts';
 
 /** How a caller's person is asked: in mid-call, or by ending this call with a question. */
 export interface Asking {
-  readonly isPossible: boolean;
+  readonly modes: AskingModes;
   /** Undefined: the client could not put the question to anybody. */
-  push?(question: FormQuestion, context: ServerContext): Promise<Reply | undefined>;
-  park?(questions: readonly FormQuestion[], call: ParkedCall, context: ServerContext): Promise<InputRequiredResult>;
+  push?(question: ClientQuestion, context: ServerContext): Promise<Reply | undefined>;
+  park?(questions: readonly ClientQuestion[], call: ParkedCall, context: ServerContext): Promise<InputRequiredResult>;
 }
 
 export interface CallFrame {
@@ -41,6 +44,8 @@ export interface Answers {
 
 /** Milliseconds between looks at a session that another process runs. */
 const BUSY_MS = 250;
+/** Milliseconds that a call which comes back waits for what a page was opened for; then it is asked for again. */
+const OPENED_MS = 20_000;
 /** A preview that never holds still is no question for a form: its yes never fits. */
 const MAX_CHANGES = 3;
 
@@ -148,10 +153,11 @@ export class AgentCall {
       }
       const asked =
         this.#changes < MAX_CHANGES
-          ? open.map((request) => formQuestion(request, this.#principalOf(request)))
+          ? open.map((request) => clientQuestion(request, this.#principalOf(request), asking.modes))
           : [`what it would do has changed ${this.#changes} times while it was asked about`];
       const forms = asked.filter((question) => typeof question !== 'string');
-      if (asking.isPossible && forms.length > 0 && forms.length === asked.length) {
+      const isPossible = asking.modes.form || asking.modes.url;
+      if (isPossible && forms.length > 0 && forms.length === asked.length) {
         if (asking.park) {
           this.#isHeld = !this.#tool.agent.capabilities.includes('resume');
           const call = { ...parkedCall(this.#tool, session, open), changes: this.#changes };
@@ -162,7 +168,7 @@ export class AgentCall {
           continue;
         }
       }
-      const why = asking.isPossible
+      const why = isPossible
         ? (asked.find((question) => typeof question === 'string') ?? 'the client could not ask its user')
         : 'the client cannot ask its user';
       // Some may have been answered before one could not be.
@@ -180,7 +186,7 @@ export class AgentCall {
   }
 
   /** False: a question could not be put to anybody. Each answer is durable before the next question. */
-  async #push(session: Session, forms: readonly FormQuestion[]): Promise<boolean> {
+  async #push(session: Session, forms: readonly ClientQuestion[]): Promise<boolean> {
     this.#progress.waits();
     for (const question of forms) {
       const reply = await this.#frame.asking.push?.(question, this.#context).catch(async (error: unknown) => {
@@ -193,9 +199,34 @@ export class AgentCall {
         throw error;
       });
       if (!reply) return false;
-      await this.#respond(session, question, reply);
+      if (!(await this.#take(session, question, reply))) return false;
     }
     return true;
+  }
+
+  /** False: a page was opened, and what it asks for has not been given in time. */
+  async #take(session: Session, question: ClientQuestion, reply: Reply, digest?: string): Promise<boolean> {
+    const by = this.#principalOf(question.request);
+    if (!isUrlQuestion(question)) {
+      await this.#respond(session, question.request, answerOfForm(question, reply, by, digest));
+      return true;
+    }
+    const answer = answerOfAddress(reply, by);
+    if (answer) await this.#respond(session, question.request, answer);
+    return answer !== undefined || this.#givenElsewhere(session, question);
+  }
+
+  /** Waits for whoever has the page that was opened to give what the question asks for. */
+  async #givenElsewhere(session: Session, { request }: UrlQuestion): Promise<boolean> {
+    const { asking, options } = this.#frame;
+    const until = Date.now() + (asking.park ? OPENED_MS : (options.answerMs ?? DEFAULT_ANSWER_MS));
+    for (;;) {
+      const open = await session.pending();
+      if (!open.some(({ requestId }) => requestId === request.requestId)) return true;
+      this.#context.mcpReq.signal.throwIfAborted();
+      if (Date.now() >= until) return false;
+      await new Promise((resolve) => setTimeout(resolve, BUSY_MS));
+    }
   }
 
   async #resume(session: Session, { call, replyTo }: Answers): Promise<Turn> {
@@ -209,17 +240,16 @@ export class AgentCall {
       const request = open.find(({ requestId }) => requestId === id);
       const reply = replyTo(id);
       if (!request || !reply) continue;
-      const question = formQuestion(request, this.#principalOf(request));
-      if (typeof question !== 'string') await this.#respond(session, question, reply, digest);
+      const question = clientQuestion(request, this.#principalOf(request), this.#frame.asking.modes);
+      // What was not given yet is asked for again.
+      if (typeof question !== 'string') await this.#take(session, question, reply, digest);
     }
     return this.#goOn(session, call.turnId);
   }
 
-  async #respond(session: Session, question: FormQuestion, reply: Reply, digest?: string): Promise<void> {
-    const { request } = question;
-    const answer = answerOfForm(question, reply, this.#principalOf(request), digest);
+  async #respond(session: Session, { requestId }: ReportedRequest, answer: RequestAnswer): Promise<void> {
     try {
-      await session.respond(request.requestId, answer);
+      await session.respond(requestId, answer);
     } catch (error) {
       // Settled elsewhere meanwhile, or not what was shown any more: then it is asked again.
       if (!isCoxswainError(error) || !moot.has(error.code)) throw error;
@@ -311,17 +341,4 @@ function parkedCall(tool: AgentTool, session: Session, open: readonly ReportedRe
       ...(approval ? { digest: approval.previewDigest } : {}),
     })),
   };
-}
-
-/** What a person has to answer, rather than a call that somebody runs. */
-const isAsked = ({ approval, kind }: ReportedRequest) => approval !== undefined || kind !== 'tool';
-
-/** What somebody has to answer, or to run: not what was answered, or runs by itself. */
-async function openQuestions(session: Session): Promise<ReportedRequest[]> {
-  const pending = await session.pending();
-  return pending.filter((request) => {
-    const { started, decision, answers = [] } = request;
-    if (isAsked(request)) return true;
-    return !started && !decision && !answers.some(({ action, quorum }) => action === 'accept' && !quorum);
-  });
 }
