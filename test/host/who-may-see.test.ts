@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { AgentSource, Principal } from '../../src/contracts/index.ts';
-import { createHost, fromAgent, InMemorySessionService, LlmAgent, subagentTool } from '../../src/index.ts';
+import { createHost, fromAgent, InMemorySessionService, LlmAgent, rulePolicy, subagentTool } from '../../src/index.ts';
 import type { SessionService } from '../../src/runtime/index.ts';
-import { ScriptedModel } from '../../src/testing/index.ts';
+import { lyingExecutor, ScriptedModel } from '../../src/testing/index.ts';
 import { fronting, get } from '../http/kit.ts';
 import { all, bot, notingTool, policyOf } from './kit.ts';
 
@@ -192,4 +192,59 @@ test('ATK3-09 sibling: an id that nobody asks has sessions that wait for a sub-a
   const [open] = await host.approvals.list({ approver: boss });
   expect(await host.approvals.find(open?.request.requestId ?? '')).toHaveLength(1);
   await host.close();
+});
+
+describe('ATK5-10 of executors that number their calls', () => {
+  const calling = (name: string) => lyingExecutor({ name, calls: [{ id: 'c1', name: 'pay', args: { by: name } }] });
+  const asks = (agent: string, role: string) =>
+    ({ id: agent, tool: 'pay', agent, outcome: 'ask', approvers: { roles: [role] } }) as const;
+  const policy = rulePolicy([asks('bills', 'finance'), asks('wages', 'hr')]);
+  const shopOf = () =>
+    createHost({
+      app: 'shop',
+      agents: [calling('bills'), calling('wages')],
+      store: new InMemorySessionService(),
+      tools: [notingTool('pay').tool],
+      policy,
+    });
+  const fred: Principal = { id: 'fred', roles: ['finance'] };
+  const hanna: Principal = { id: 'hanna', roles: ['hr'] };
+
+  test('who may know of a question of one agent knows nothing of that of another in a session of the same id', async () => {
+    const host = shopOf();
+    const ask = (by: Principal, agent: string, sessionId = 'main') =>
+      host.approvals.outcome('c1#policy', { by, agent, userId: 'anna', sessionId });
+    for (const agent of ['bills', 'wages', 'bills']) {
+      const session = await host.open(agent, { sessionId: 'main', create: true, userId: 'anna' });
+      if ((await session.pending()).length === 0) await all(session.stream('pay'));
+    }
+    expect([await ask(fred, 'wages'), await ask(hanna, 'bills')]).toEqual([undefined, undefined]);
+    const wages = await host.open('wages', { sessionId: 'main', userId: 'anna' });
+    await wages.respond('c1#policy', { kind: 'approve', by: hanna });
+    await all(wages.stream({ kind: 'continue' }));
+    expect(await ask(fred, 'wages')).toBeUndefined();
+    expect(JSON.stringify(await ask(hanna, 'wages'))).toContain('"by":"wages"');
+    // And still of their own, which was shown before the other one.
+    expect(JSON.stringify(await ask(fred, 'bills'))).toContain('open');
+    await host.close();
+  });
+
+  test('those who watch hear of the question that was answered, whichever was shown last', async () => {
+    const host = shopOf();
+    const [first, second] = [
+      await host.open('bills', { sessionId: 'one', create: true, userId: 'anna' }),
+      await host.open('bills', { sessionId: 'two', create: true, userId: 'anna' }),
+    ];
+    for (const session of [first, second]) await all(session.stream('pay'));
+    const changes = host.approvals.changes({ approver: fred });
+    const heard: unknown[] = [];
+    const over = (async () => {
+      for await (const { sessionId } of changes) heard.push(sessionId);
+    })();
+    await first.respond('c1#policy', { kind: 'approve', by: fred });
+    await expect.poll(() => heard).toContain('one');
+    await changes.return?.();
+    await over;
+    await host.close();
+  });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import type { AgentSource, Principal } from '../../src/index.ts';
-import { fromAgent } from '../../src/index.ts';
+import { defineTool, fromAgent } from '../../src/index.ts';
 import { puppet } from './agents.ts';
 import type { Leg } from './clients.ts';
 import { connect, textOf } from './clients.ts';
@@ -153,6 +153,49 @@ describe('2026: a call that is parked with its caller', () => {
     expect(textOf(await bring(shop.url, answer(leg)))).toBe('got {"content":"paid 5"}');
     expect(shop.runs).toEqual([5]);
   });
+
+  test.each([
+    ['anna', 'ben'],
+    ['anna', 'anna'],
+  ])(
+    'ATK5-09 of sessions that live in memory only, each answer reaches its own call, whatever their ids (%s, %s)',
+    async (one, two) => {
+      const source = fromAgent(puppet());
+      const capabilities = source.descriptor.capabilities.filter((name) => name !== 'resume');
+      const inMemory: AgentSource = {
+        descriptor: { ...source.descriptor, capabilities },
+        // As callers name them, which says nothing of whose they are.
+        open: ({ sessionId = '' }, context) => source.open({ sessionId, create: true, ephemeral: true }, context),
+      };
+      const ran: string[] = [];
+      const tool = defineTool({
+        name: 'pay',
+        description: 'Pays an amount.',
+        inputSchema: { type: 'object' },
+        execute: (_, { principal }) => void ran.push(String(principal?.id)),
+      });
+      const authenticate = (request: Request) => ({
+        id: request.headers.get('authorization')?.slice('Bearer '.length) ?? '',
+      });
+      await using shop = await openShop({
+        agents: [inMemory],
+        mcp: { authenticate, stateKey },
+        host: { tools: [tool] },
+      });
+      const named = { ...pay, session_id: 'main' };
+      const ask = async (token: string, params?: Record<string, unknown>) => {
+        await using client = await connect('v2', { url: shop.url, token }, asks);
+        return await client.leg('puppet', named, params);
+      };
+      const first = await ask(one);
+      const second = await ask(two);
+      expect([first.resultType, second.resultType]).toEqual(['input_required', 'input_required']);
+      await ask(two, answer(second, 'deny'));
+      expect(ran).toEqual([]);
+      await ask(one, answer(first));
+      expect(ran).toEqual([one]);
+    },
+  );
 
   test.each<[string, (name: string) => Principal]>([
     ["another principal's state", (id) => ({ id })],

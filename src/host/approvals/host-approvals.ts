@@ -174,8 +174,8 @@ export class HostApprovals implements Approvals, Holder {
     requestId: string,
     place: SessionPlace,
   ): Promise<{ open: OpenApproval | undefined; known: KnownQuestion | undefined } | undefined> {
-    const { userId, sessionId } = place;
-    const known = this.#known.find(userId, sessionId, requestId);
+    const { userId } = place;
+    const known = this.#known.find(place, requestId);
     const isTheirs = userId === nameOfPrincipal(by) || (known !== undefined && mayKnow(known, by));
     // Who may know of it is decided before its log is read, and as far as that can be before its session is opened.
     const open = isTheirs ? (await this.find(requestId, place))[0] : await this.#open.of(requestId, place, by);

@@ -1,7 +1,7 @@
 import type { ApproverRule, Principal, SessionPlace } from '../../contracts/index.ts';
 import { callIdOf } from '../../contracts/index.ts';
 import { whyNotOpen } from '../../gate/index.ts';
-import { nameOfPrincipal } from '../../session/index.ts';
+import { nameOfPlace, nameOfPrincipal } from '../../session/index.ts';
 import type { OpenApproval } from './open-sessions.ts';
 
 /** A question that this host has shown, without what it was about: who may know what came of it. */
@@ -35,27 +35,49 @@ const MAX_CALLS = 10_000;
  * 10,000 calls, as long as the host lives.
  */
 export class KnownQuestions {
-  readonly #calls = new Map<string, Map<string, KnownQuestion>>();
+  readonly #calls = new Map<string, KnownCall>();
+  /** Of calls of one id and user, which are several where executors number theirs. */
+  readonly #ofId = new Map<string, Set<KnownCall>>();
 
   note(open: OpenApproval): void {
     const question = knownOf(open);
-    const call = nameOf(question.userId, callIdOf(question.requestId));
-    const known = this.#calls.get(call) ?? new Map<string, KnownQuestion>();
-    known.set(question.requestId, question);
-    this.#calls.delete(call);
-    this.#calls.set(call, known);
+    const { userId, requestId } = question;
+    const callId = callIdOf(requestId);
+    const name = nameOf(question, callId);
+    const known = this.#calls.get(name) ?? { ofId: JSON.stringify([userId, callId]), questions: new Map() };
+    known.questions.set(requestId, question);
+    this.#calls.delete(name);
+    this.#calls.set(name, known);
+    this.#ofId.set(known.ofId, (this.#ofId.get(known.ofId) ?? new Set()).add(known));
     const [oldest] = this.#calls.keys();
-    if (this.#calls.size > MAX_CALLS && oldest !== undefined) this.#calls.delete(oldest);
+    if (this.#calls.size > MAX_CALLS && oldest !== undefined) this.#forget(oldest);
   }
 
+  /** In whichever of the user's sessions. */
   ofCall(userId: string, callId: string): KnownQuestion[] {
-    return [...(this.#calls.get(nameOf(userId, callId))?.values() ?? [])];
+    const calls = [...(this.#ofId.get(JSON.stringify([userId, callId])) ?? [])];
+    return calls.flatMap(({ questions }) => [...questions.values()]);
   }
 
-  find(userId: string, sessionId: string, requestId: string): KnownQuestion | undefined {
-    const known = this.#calls.get(nameOf(userId, callIdOf(requestId)))?.get(requestId);
-    return known?.sessionId === sessionId ? known : undefined;
+  /** Who may know of it is decided by what was asked in that very session of that agent. */
+  find(place: SessionPlace, requestId: string): KnownQuestion | undefined {
+    return this.#calls.get(nameOf(place, callIdOf(requestId)))?.questions.get(requestId);
+  }
+
+  #forget(name: string): void {
+    const known = this.#calls.get(name);
+    if (!known) return;
+    this.#calls.delete(name);
+    const others = this.#ofId.get(known.ofId);
+    others?.delete(known);
+    if (others?.size === 0) this.#ofId.delete(known.ofId);
   }
 }
 
-const nameOf = (userId: string, callId: string) => JSON.stringify([userId, callId]);
+/** Questions about one call of one session, by their ids. */
+interface KnownCall {
+  readonly ofId: string;
+  readonly questions: Map<string, KnownQuestion>;
+}
+
+const nameOf = (place: SessionPlace, callId: string) => JSON.stringify([nameOfPlace(place), callId]);

@@ -1,7 +1,7 @@
 import type { CallToolResult, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
 import type { Principal, ReportedRequest, RequestAnswer, Session, SessionInput } from '../../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../../contracts/index.ts';
-import { nameOfPrincipal } from '../../../session/index.ts';
+import { nameOfPrincipal, newId } from '../../../session/index.ts';
 import type { AgentHost } from '../../index.ts';
 import type { AgentTool } from './agent-tool.ts';
 import type { HeldSessions } from './held-sessions.ts';
@@ -56,8 +56,8 @@ export class AgentCall {
   readonly #context: ServerContext;
   readonly #by: Principal | undefined;
   readonly #progress: Progress;
-  /** It lives in memory only, and waits there for its answer. */
-  #isHeld = false;
+  /** It lives in memory only, and waits there for its answer, under this name. */
+  #heldAs: string | undefined;
   #turnId: string | undefined;
   #logged: LoggedTurns | undefined;
   /** Yeses that came too late, since what they were for had changed. */
@@ -78,8 +78,9 @@ export class AgentCall {
     this.#progress.start();
     let session: Session | undefined;
     try {
+      const held = answers?.call.held;
       session =
-        (answers && this.#frame.held.take(answers.call.sessionId)) ??
+        (held === undefined ? undefined : this.#frame.held.take(held)) ??
         (await this.#open(answers?.call.sessionId ?? this.#tool.sessionOf(args)));
       if (answers) return await this.#finish(session, await this.#resume(session, answers));
       const isQuestion = this.#tool.asksNothing(args);
@@ -97,7 +98,7 @@ export class AgentCall {
       return failed(words, this.#tool, session, session && (await this.#soFar(session)));
     } finally {
       this.#progress.stop();
-      if (session && this.#isHeld) this.#frame.held.keep(session);
+      if (session && this.#heldAs !== undefined) this.#frame.held.keep(this.#heldAs, session);
       else await session?.[Symbol.asyncDispose]();
     }
   }
@@ -159,8 +160,9 @@ export class AgentCall {
       const isPossible = asking.modes.form || asking.modes.url;
       if (isPossible && forms.length > 0 && forms.length === asked.length) {
         if (asking.park) {
-          this.#isHeld = !this.#tool.agent.capabilities.includes('resume');
-          const call = { ...parkedCall(this.#tool, session, open), changes: this.#changes };
+          this.#heldAs = this.#tool.agent.capabilities.includes('resume') ? undefined : newId();
+          const held = this.#heldAs === undefined ? {} : { held: this.#heldAs };
+          const call = { ...parkedCall(this.#tool, session, open), ...held, changes: this.#changes };
           return asking.park(forms, call, this.#context);
         }
         if (await this.#push(session, forms)) {

@@ -11,22 +11,23 @@ export class HeldSessions {
     this.#warn = warn;
   }
 
-  keep(session: Session): void {
+  /** @param name of the call that waits: ids of sessions are unique for one user of one agent, and callers choose them */
+  keep(name: string, session: Session): void {
     const timer = setTimeout(() => {
-      this.#held.delete(session.id);
+      this.#held.delete(name);
       session[Symbol.asyncDispose]().catch((error: unknown) => {
         this.#warn(`session ${session.id} could not be closed`, error);
       });
     }, this.#forMs);
     timer.unref();
-    this.#held.set(session.id, { session, timer });
+    this.#held.set(name, { session, timer });
   }
 
   /** For one caller: nobody else finds it any more. */
-  take(id: string): Session | undefined {
-    const held = this.#held.get(id);
+  take(name: string): Session | undefined {
+    const held = this.#held.get(name);
     clearTimeout(held?.timer);
-    this.#held.delete(id);
+    this.#held.delete(name);
     return held?.session;
   }
 }

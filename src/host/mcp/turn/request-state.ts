@@ -9,6 +9,8 @@ export interface ParkedCall {
   turnId: string;
   /** What was asked, and the digest of what was shown with it. */
   asked: { id: string; digest?: string }[];
+  /** Of a session that lives in memory only: what it waits under, of this call alone. */
+  held?: string;
   /** Yeses so far that came too late, since what they were for had changed. */
   changes?: number;
 }
