@@ -16,7 +16,16 @@ import type {
 import { assertSafeId, CoxswainError, storeGiven } from '../contracts/index.ts';
 import { subagentSessionId } from '../gate/index.ts';
 import type { AuditEntry } from '../session/index.ts';
-import { auditOf, checkPrincipal, guardedTelemetry, isOwn, kindOf, LazyMap, MemoryJournal } from '../session/index.ts';
+import {
+  auditOf,
+  checkPrincipal,
+  guardedTelemetry,
+  isOwn,
+  isPipeable,
+  kindOf,
+  LazyMap,
+  MemoryJournal,
+} from '../session/index.ts';
 import type { AgentHost } from './agent-host.ts';
 import type { ApprovalHost, BorrowedSession, Recovery } from './approvals/index.ts';
 import { findUnfinished, HostApprovals, recoverSessions } from './approvals/index.ts';
@@ -24,7 +33,7 @@ import type { SubmitOptions, SubmittedTurn, Work, WorkOptions } from './backgrou
 import { Background, unattendedOf, withoutDeadly } from './background/index.ts';
 import type { FrameHost, SessionOwnership, SharedStanding } from './frame/index.ts';
 import { HostedFrame } from './frame/index.ts';
-import { HostedSession } from './hosted/index.ts';
+import { HostedSession, isThere } from './hosted/index.ts';
 import { Confirmations, RunTimeQuestions } from './questions/index.ts';
 import { allSessions, sessionsInTurn, storedSessions, waitingSessions } from './stored-sessions.ts';
 import { SubagentSession } from './subagents/index.ts';
@@ -61,6 +70,8 @@ class Host implements AgentHost, Holder {
   readonly #tools: HostToolRegistry;
   /** Sessions that are open here, by `standingOf`. */
   readonly #open = new Map<string, SharedStanding>();
+  /** Of sessions that were deleted while they were open: another one has the name. */
+  readonly #deleted = new Set<SharedStanding>();
   readonly #frameHost: FrameHost;
   readonly #approvalHost: ApprovalHost;
   /** Runs that the host goes on with by itself. */
@@ -132,7 +143,8 @@ class Host implements AgentHost, Holder {
         if (expiresAt !== undefined) void this.#background.lookAt(place, new Date(expiresAt));
       },
       answered: ({ userId }, callId) => this.approvals.changed(userId, callId),
-      forget: (name, { userId, root, ephemeral, caller }) => {
+      forget: (name, { userId, root, ephemeral, caller }, shared) => {
+        if (this.#deleted.delete(shared)) return;
         this.#open.delete(name);
         if (ephemeral && !caller) void this.#passing.forget({ app: options.app, userId, sessionId: root });
         this.#frameHost.confirmations.close(name);
@@ -201,6 +213,10 @@ class Host implements AgentHost, Holder {
       await this.#frameHost.remembered.opened({ userId, agent: rootAgent, sessionId, ephemeral }, opened);
     }
     let shared = this.#open.get(name);
+    if (shared && isOfAnother(shared, opened)) {
+      this.#deleted.add(shared);
+      shared = undefined;
+    }
     if (!shared) {
       const present = place.caller?.shared.present ?? new LazyMap();
       shared = { handles: [], present, begun: undefined, journals: new LazyMap() };
@@ -282,9 +298,13 @@ class Host implements AgentHost, Holder {
   async close(): Promise<void> {
     // Nothing new is begun, and what runs ends with its session.
     const background = this.#background.close();
-    const open = [...this.#open.values()].flatMap(({ handles }) => handles);
+    const open = this.#handles;
     await Promise.all(open.map((session) => session[Symbol.asyncDispose]()));
     await background;
+  }
+
+  get #handles() {
+    return [...this.#open.values(), ...this.#deleted].flatMap(({ handles }) => handles);
   }
 
   #context(userId: string, principal: Principal = { id: userId }): HostContext {
@@ -303,8 +323,9 @@ class Host implements AgentHost, Holder {
 
   /** Runs that are live here; those of sub-agents leave with their callers. */
   #leaveAll(): Promise<SessionPlace | undefined>[] {
-    const open = [...this.#open.values()].flatMap(({ handles }) => handles);
-    const running = open.filter((handle) => handle instanceof HostedSession).filter((session) => session.running);
+    const running = this.#handles
+      .filter((handle) => handle instanceof HostedSession)
+      .filter((session) => session.running);
     return running
       .filter(({ frame }) => frame.depth === 0)
       .map(async (session) => {
@@ -353,7 +374,7 @@ class Host implements AgentHost, Holder {
   }
 
   [held](): Record<string, number> {
-    const handles = [...this.#open.values()].reduce((sum, standing) => sum + standing.handles.length, 0);
+    const handles = this.#handles.length;
     const { openSessions: asking } = this.#frameHost.confirmations;
     return { sessions: this.#open.size, handles, runs: this.#underWay.size, asking, ...this.approvals[held]() };
   }
@@ -365,11 +386,18 @@ class Host implements AgentHost, Holder {
     const ours = open.filter((handle) => handle instanceof HostedSession);
     const handles = ours.filter((handle) => handle.descriptor.name === agent);
     const known = handles.find((handle) => handle.running) ?? handles[0];
-    if (known) return { session: known, [Symbol.asyncDispose]: async () => {} };
+    if (known && (known.running || (await isThere(known))))
+      return { session: known, [Symbol.asyncDispose]: async () => {} };
     // On behalf of nobody in particular: whose turns they are says the log.
     const session = await this.#openFor(agent, { sessionId }, userId, { id: userId });
     return { session, [Symbol.asyncDispose]: () => session[Symbol.asyncDispose]() };
   }
+}
+
+/** What is open under the name is a session that was deleted: this one was made since. */
+function isOfAnother({ handles: [open] }: SharedStanding, opened: AgentSession): boolean {
+  const known = open instanceof HostedSession ? open.inner : undefined;
+  return known !== undefined && isPipeable(known) && isPipeable(opened) && known.createdAt !== opened.createdAt;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { AgentSource, Principal } from '../../src/contracts/index.ts';
+import type { PolicyRule } from '../../src/index.ts';
 import { createHost, fromAgent, InMemorySessionService, LlmAgent, rulePolicy, subagentTool } from '../../src/index.ts';
 import type { SessionService } from '../../src/runtime/index.ts';
 import { lyingExecutor, ScriptedModel } from '../../src/testing/index.ts';
@@ -196,8 +197,10 @@ test('ATK3-09 sibling: an id that nobody asks has sessions that wait for a sub-a
 
 describe('ATK5-10 of executors that number their calls', () => {
   const calling = (name: string) => lyingExecutor({ name, calls: [{ id: 'c1', name: 'pay', args: { by: name } }] });
-  const asks = (agent: string, role: string) =>
-    ({ id: agent, tool: 'pay', agent, outcome: 'ask', approvers: { roles: [role] } }) as const;
+  const asks = (agent: string, role: string): PolicyRule => ({
+    ...{ id: agent, tool: 'pay', agent, outcome: 'ask' },
+    approvers: { roles: [role] },
+  });
   const policy = rulePolicy([asks('bills', 'finance'), asks('wages', 'hr')]);
   const shopOf = () =>
     createHost({

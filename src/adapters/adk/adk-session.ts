@@ -2,7 +2,6 @@ import { isoTime, LazySet, newId } from '../../base/index.ts';
 import type {
   AgentDescriptor,
   AgentEvent,
-  AgentSession,
   AgentStream,
   ArtifactAccess,
   Compaction,
@@ -26,7 +25,7 @@ import type { AgentTree, InvocationResult } from '../../runtime/index.ts';
 import { hearText, TextTeller } from '../../runtime/index.ts';
 import type { AbortCall, RuntimeSessionOptions } from '../../runtime/session/index.ts';
 import { RuntimeSession, storedEnd } from '../../runtime/session/index.ts';
-import type { Heeded, HoldOptions, Stirred, StreamQueue } from '../../session/index.ts';
+import type { Heeded, HoldOptions, PipeableSession, Stirred, StreamQueue } from '../../session/index.ts';
 import {
   answeredNow,
   checkAbort,
@@ -64,7 +63,7 @@ export interface AdkSessionOptions extends Omit<RuntimeSessionOptions, 'name'> {
 }
 
 /** A session of the runtime behind the AgentSession contract: inputs are checked, stored events shown as AgentEvents. */
-export class AdkSession implements AgentSession {
+export class AdkSession implements PipeableSession {
   readonly descriptor: AgentDescriptor;
   readonly runtime: RuntimeSession;
   readonly #onClose: AdkSessionOptions['onClose'];
@@ -108,6 +107,10 @@ export class AdkSession implements AgentSession {
 
   get uid(): string | undefined {
     return this.runtime.uid;
+  }
+
+  get createdAt(): number {
+    return this.runtime.createdAt;
   }
 
   get permissionMode(): PermissionMode | undefined {

@@ -71,7 +71,7 @@ export interface FrameHost {
   /** Something about a call was answered. */
   answered(place: SessionOwnership, callId: string): void;
   /** A session's last handle was closed. */
-  forget(name: string, place: SessionOwnership): void;
+  forget(name: string, place: SessionOwnership, shared: SharedStanding): void;
   openSubagent(
     agent: Subagent,
     request: ReportedRequest,
@@ -318,7 +318,7 @@ export class HostedFrame implements JudgeOptions {
     const { shared } = this;
     shared.handles = shared.handles.filter((handle) => handle.frame !== this);
     if (shared.handles.length > 0) return;
-    this.#host.forget(this.#name, this.#place);
+    this.#host.forget(this.#name, this.#place, shared);
     const { ephemeral, caller } = this.#place;
     // Nobody can come back to it: whoever opens one of this id opens another.
     const isOver = ephemeral || !this.#inner.descriptor.capabilities.includes('resume');

@@ -95,6 +95,10 @@ export class RuntimeSession {
     return this.live.uid;
   }
 
+  get createdAt(): number {
+    return this.live.createdAt;
+  }
+
   get permissionMode(): PermissionMode | undefined {
     return this.live.fold.config.permissionMode as PermissionMode | undefined;
   }

@@ -70,6 +70,8 @@ export interface PipeableSession extends ExecutorSession {
   readonly permissionMode: PermissionMode | undefined;
   /** `CallInfo.sessionUid`, as far as this process has read. */
   readonly uid: string | undefined;
+  /** Epoch milliseconds. One that is made again under its id has another one. */
+  readonly createdAt: number;
   /** Something is open, as far as this process has read. */
   readonly hasOpen: boolean;
   /** Runs one stream into `queue` and resolves to its stream_end, which is not pushed. */

@@ -182,10 +182,15 @@ export class Connection implements Opened, Caller, Controller<Channel> {
       this.hub.release(channel);
       throw error;
     }
-    const known = this.holds.get(channel.session.id);
+    let known = this.holds.get(channel.session.id);
     if (known?.channel === channel) {
       this.hub.release(channel);
       return known;
+    }
+    if (known?.channel.isGone) {
+      known.release();
+      this.holds.delete(channel.session.id);
+      known = undefined;
     }
     const { maxSessions } = this.hub.options.limits;
     if (known || this.holds.size >= maxSessions) {

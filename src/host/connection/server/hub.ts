@@ -1,6 +1,7 @@
-import type { InitializeResult, Principal } from '../../../contracts/index.ts';
+import type { AgentSession, InitializeResult, Principal } from '../../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, PROTOCOL_VERSION } from '../../../contracts/index.ts';
-import { nameOfPlace, nameOfPrincipal } from '../../../session/index.ts';
+import { isPipeable, nameOfPlace, nameOfPrincipal } from '../../../session/index.ts';
+import { HostedSession, isThere } from '../../hosted/index.ts';
 import type { ServerLimits } from '../protocol/index.ts';
 import { Counts, Quota } from '../protocol/index.ts';
 import type { KeyedChange } from '../stream/index.ts';
@@ -26,7 +27,10 @@ export class Hub {
   readonly keys: KeyBook;
   /** Requests of plain HTTP, as one of those who may be in control of a session. */
   readonly requestControl = new RequestControl();
+  /** By {@link keyOf}: what whoever opens a session of this name is given. */
   readonly #channels = new Map<string, Promise<Channel>>();
+  /** All that are open, with what they stand as in `#channels`, whether they still do or not. */
+  readonly #open = new Map<Channel, Promise<Channel>>();
   #retired = false;
   /** Changes that are under way. */
   readonly #changes = new Set<Promise<void>>();
@@ -146,12 +150,13 @@ export class Hub {
     const key = isFresh ? undefined : keyOf(agent, userId, request.sessionId ?? '');
     const opening = key === undefined ? undefined : this.#channels.get(key);
     const known = await opening;
-    // Idle, it has made room for another meanwhile.
+    if (known && (await this.#isDeleted(known))) this.#giveUp(known);
+    // Idle, it has made room for another meanwhile; or its session is another one by now.
     if (key !== undefined && this.#channels.get(key) !== opening) return this.#hold(agent, request, whose);
     // Whoever makes one, or opens one that is not stored, is given no other one of that id.
     if (known && (request.ephemeral || request.create) && known.options.ephemeral !== (request.ephemeral === true))
       throw otherKind(known.session.id, known.options.ephemeral);
-    const channel = known ?? (await this.#open(agent, request, whose, key));
+    const channel = known ?? (await this.#openNew(agent, request, whose, key));
     channel.holders++;
     this.#stay(channel);
     if (!known || !principal) return channel;
@@ -168,6 +173,7 @@ export class Hub {
   async keep(agent: string, userId: string, sessionId: string): Promise<Channel> {
     const opening = this.find(agent, userId, sessionId);
     const known = await opening;
+    if (known && (await this.#isDeleted(known))) this.#giveUp(known);
     if (!known || this.find(agent, userId, sessionId) !== opening) return this.#hold(agent, { sessionId }, { userId });
     known.holders++;
     this.#stay(known);
@@ -195,7 +201,9 @@ export class Hub {
 
   /** A change of a session, done once for its key. */
   changeOf<T>({ session, options }: Channel, change: KeyedChange, act: () => Promise<T>): Promise<T> {
-    return this.keys.run(options.userId, keyOf(options.agent, options.userId, session.id), change, act);
+    // Of this very session: what was done in one that had its id before it was not done in this.
+    const changed = `${keyOf(options.agent, options.userId, session.id)}${madeAt(session)}`;
+    return this.keys.run(options.userId, changed, change, act);
   }
 
   /** The session is no more. */
@@ -216,26 +224,40 @@ export class Hub {
   }
 
   async #all(): Promise<Channel[]> {
-    const settled = await Promise.allSettled(this.#channels.values());
-    return settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    await Promise.allSettled(this.#channels.values());
+    return [...this.#open.keys()];
   }
 
-  async #open(
+  async #openNew(
     agent: string,
     request: OpenSessionParams,
     whose: SessionOwner,
     key: string | undefined,
   ): Promise<Channel> {
     this.assertTaking();
-    const opening = this.#begin(agent, request, whose);
-    if (key !== undefined) {
-      this.#channels.set(key, opening);
-      opening.catch(() => this.#channels.delete(key));
-      return opening;
+    const opening: Promise<Channel> = this.#begin(agent, request, whose).then((channel) => {
+      this.#open.set(channel, opening);
+      return channel;
+    });
+    if (key !== undefined) this.#channels.set(key, opening);
+    const leave = () => {
+      if (key !== undefined && this.#channels.get(key) === opening) this.#channels.delete(key);
+    };
+    let channel: Channel;
+    try {
+      channel = await opening;
+    } catch (error) {
+      leave();
+      throw error;
     }
-    const channel = await opening;
-    this.#channels.set(keyOf(agent, whose.userId, channel.session.id), opening);
-    return channel;
+    const name = keyOf(agent, whose.userId, channel.session.id);
+    if (name === key) return channel;
+    // Which session it is its executor says, and it may be one that is open here.
+    leave();
+    const known = await this.#channels.get(name);
+    if (!known) this.#channels.set(name, opening);
+    else await this.#close(channel);
+    return known ?? channel;
   }
 
   async #begin(agent: string, request: OpenSessionParams, whose: SessionOwner): Promise<Channel> {
@@ -284,6 +306,10 @@ export class Hub {
       return;
     }
     this.#stay(channel);
+    if (channel.isGone) {
+      void this.#close(channel);
+      return;
+    }
     const close = () => {
       if (channel.holders === 0 && !channel.running) void this.#close(channel);
       else this.#leaveLater(channel);
@@ -296,11 +322,29 @@ export class Hub {
     this.#idle.delete(channel);
   }
 
+  /** The session was deleted elsewhere: what a store has under its id by now is another one, or none. */
+  async #isDeleted({ session, options }: Channel): Promise<boolean> {
+    return this.#isStored(options) && !(await isThere(session));
+  }
+
+  /** Nobody new is given it; those who have it leave it. */
+  #giveUp(channel: Channel): void {
+    const { agent, userId } = channel.options;
+    const name = keyOf(agent, userId, channel.session.id);
+    if (this.#channels.get(name) === this.#open.get(channel)) this.#channels.delete(name);
+    channel.isGone = true;
+    this.#leaveLater(channel);
+  }
+
   async #close(channel: Channel): Promise<void> {
     this.#stay(channel);
     const { agent, userId } = channel.options;
+    const opening = this.#open.get(channel);
     // Closed already.
-    if (!this.#channels.delete(keyOf(agent, userId, channel.session.id))) return;
+    if (!this.#open.delete(channel)) return;
+    const name = keyOf(agent, userId, channel.session.id);
+    // Another one may stand there by now.
+    if (this.#channels.get(name) === opening) this.#channels.delete(name);
     this.sessions.give(userId);
     if (!this.#isStored(channel.options)) this.forgetKeys(agent, userId, channel.session.id);
     try {
@@ -315,6 +359,12 @@ function otherKind(sessionId: string, isEphemeral: boolean): CoxswainError {
   const what = isEphemeral ? 'is open, and is not stored' : 'is stored';
   const message = `session ${sessionId} ${what}: open another id, or none`;
   return new CoxswainError('ALREADY_EXISTS', 'E_SESSION_EXISTS', message, { details: { sessionId } });
+}
+
+/** When a session was made, where this is known. */
+function madeAt(session: AgentSession): string {
+  const inner = session instanceof HostedSession ? session.inner : session;
+  return isPipeable(inner) ? String(inner.createdAt) : '';
 }
 
 function keyOf(agent: string, userId: string, sessionId: string): string {

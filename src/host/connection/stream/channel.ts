@@ -40,6 +40,8 @@ export class Channel {
   readonly attachments = new Set<Watcher>();
   /** Connections that hold the session, attached or not. */
   holders = 0;
+  /** The session was deleted: whoever opens one of its id is given another channel. */
+  isGone = false;
   /** Where the newest durable event is: its cursor, and the offset of its frame. */
   durable: { cursor: string | undefined; offset: number } = { cursor: undefined, offset: 0 };
   lastEnd: AgentEvent | undefined;

@@ -39,9 +39,10 @@ export class KeyBook {
     return keys.run(key, body, isInLog, act);
   }
 
-  /** What was changed is gone: another one of its name is another one. */
+  /** What was changed is gone, and so is all that has had a name which begins with this: another one of it is another one. */
   forget(userId: string, changed: string): void {
-    this.#owners.get(userId)?.delete(changed);
+    const places = this.#owners.get(userId);
+    for (const name of places?.keys() ?? []) if (name.startsWith(changed)) places?.delete(name);
   }
 
   close(): void {
