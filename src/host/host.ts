@@ -31,7 +31,7 @@ import type { ApprovalHost, BorrowedSession, Recovery } from './approvals/index.
 import { findUnfinished, HostApprovals, recoverSessions } from './approvals/index.ts';
 import type { SubmitOptions, SubmittedTurn, Work, WorkOptions } from './background/index.ts';
 import { Background, unattendedOf, withoutDeadly } from './background/index.ts';
-import type { FrameHost, SessionOwnership, SharedStanding } from './frame/index.ts';
+import type { CalledBy, FrameHost, SessionOwnership, SharedStanding } from './frame/index.ts';
 import { HostedFrame } from './frame/index.ts';
 import { HostedSession, isThere } from './hosted/index.ts';
 import { Confirmations, RunTimeQuestions } from './questions/index.ts';
@@ -225,7 +225,7 @@ class Host implements AgentHost, Holder {
     const inner = wrap(isOwn(opened) ? opened : this.#witnessed(agent, opened, id, place, shared));
     const session = new HostedSession(
       inner,
-      new HostedFrame(this.#frameHost, place, { agent, inner, name, shared, ...offered }),
+      new HostedFrame(this.#frameHost, place, { agent, isForeign: !isOwn(opened), inner, name, shared, ...offered }),
     );
     shared.handles = shared.handles.concat(session);
     return session;
@@ -252,11 +252,11 @@ class Host implements AgentHost, Holder {
   async #openSubagent(
     { descriptor, open }: Subagent,
     request: ReportedRequest,
-    callersId: string,
+    { sessionId: callersId, callId, agent }: CalledBy,
     create: boolean,
     place: SessionOwnership,
   ): Promise<HostedSession> {
-    const sessionId = subagentSessionId(place.root, callersId, request.callId ?? request.requestId);
+    const sessionId = subagentSessionId(place.root, callersId, callId, agent);
     const ref: SessionRef = { sessionId, create, ...(place.ephemeral ? { ephemeral: true } : {}) };
     const inner = await open(ref, this.#context(place.userId, place.principal));
     if (inner.id !== sessionId && descriptor.capabilities.includes('resume')) {

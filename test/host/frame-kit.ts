@@ -48,7 +48,13 @@ export function frameOf({
     ...place,
   };
   const made = new HostedFrame(host, where, {
-    ...{ agent: 'bot', name: 'ann/s', shared, descriptors: tools.map(({ descriptor }) => descriptor) },
+    ...{
+      isForeign: false,
+      agent: 'bot',
+      name: 'ann/s',
+      shared,
+      descriptors: tools.map(({ descriptor }) => descriptor),
+    },
     inner: {
       ...{ id: 's', descriptor: { capabilities: ['resume'] } },
       async *events() {

@@ -114,7 +114,7 @@ describe('ATK5-08 what was sent under a key to a session that was deleted since'
       expect((await message()).body).not.toHaveProperty('duplicate');
       await expect.poll(words).toBe(1);
       // Done once for its key, in each of them.
-    expect((await message()).status).toBe(202);
+      expect((await message()).status).toBe(202);
       const deleting = how.endsWith('process') ? second.host : first.host;
       await vi.waitFor(() => deleting.sessions('anna').delete('s'));
       await post(front, sessions, { sessionId: 's', create: true });

@@ -44,6 +44,9 @@ export interface SharedStanding {
   readonly journals: LazyMap<string, SessionJournal>;
 }
 
+/** The call that a session is for. */
+export type CalledBy = NonNullable<TurnTerms['calledBy']>;
+
 /** Whose session it is, and below which. */
 export interface SessionOwnership {
   userId: string;
@@ -54,7 +57,7 @@ export interface SessionOwnership {
   rootAgent: string;
   caller?: HostedFrame;
   /** The caller's call that it works for. */
-  calledBy?: TurnTerms['calledBy'];
+  calledBy?: CalledBy | undefined;
   /** The mode of the caller's turn. */
   callersMode?: () => PermissionMode | undefined;
 }
@@ -75,7 +78,7 @@ export interface FrameHost {
   openSubagent(
     agent: Subagent,
     request: ReportedRequest,
-    callersId: string,
+    calledBy: CalledBy,
     create: boolean,
     place: SessionOwnership,
   ): Promise<Handle>;
@@ -84,6 +87,8 @@ export interface FrameHost {
 /** One handle of a session. */
 export interface FramedSession {
   agent: string;
+  /** Its executor is not this package's runtime. */
+  isForeign: boolean;
   inner: ExecutorSession;
   /** Of the session among all of its host. */
   name: string;
@@ -111,6 +116,7 @@ export class HostedFrame implements JudgeOptions {
   readonly agent: string;
   readonly #inner: ExecutorSession;
   readonly #name: string;
+  readonly #isForeign: boolean;
   #uid: string | undefined;
   #judge: Judge | undefined;
   #policy: { rules: Remembered; mode: PermissionMode | undefined; policy: PolicyEvaluator } | undefined;
@@ -121,6 +127,7 @@ export class HostedFrame implements JudgeOptions {
     this.agent = framed.agent;
     this.#inner = framed.inner;
     this.#name = framed.name;
+    this.#isForeign = framed.isForeign;
     this.shared = framed.shared;
     this.tools = framed.tools;
     this.descriptors = framed.descriptors;
@@ -336,11 +343,14 @@ export class HostedFrame implements JudgeOptions {
 
   /** The session of an agent that is called as a tool: the same at each call. */
   openSubagent(agent: Subagent, request: ReportedRequest, callersId: string, create: boolean): Promise<Handle> {
-    return this.#host.openSubagent(agent, request, callersId, create, {
+    const call = { sessionId: callersId, callId: request.callId ?? request.requestId };
+    // Such an executor names its sessions and calls itself, as another one may.
+    const calledBy = this.#isForeign ? { ...call, agent: this.agent } : call;
+    return this.#host.openSubagent(agent, request, calledBy, create, {
       ...this.#place,
       principal: this.requesterOf(request),
       caller: this,
-      calledBy: { sessionId: callersId, callId: request.callId ?? request.requestId },
+      calledBy,
       // What has tightened since the sub-agent was opened counts, too.
       callersMode: () => this.modeOf(stricterMode(this.#turnsMode(request), this.shared.begun?.permissionMode)),
     });

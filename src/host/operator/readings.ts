@@ -57,7 +57,8 @@ export class Readings {
     const calledBy = terms?.calledBy;
     if (!calledBy) return undefined;
     const unknown = { texts: [], hidesPrompt: true, isUnknown: true };
-    if (depth >= MAX_DEPTH) return unknown;
+    // What another executor has been told by policy is in no log here.
+    if (depth >= MAX_DEPTH || calledBy.agent !== undefined) return unknown;
     const caller = await this.#find(calledBy.sessionId, owned);
     if (!caller) return unknown;
     try {
