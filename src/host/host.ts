@@ -33,7 +33,7 @@ import type { SubmitOptions, SubmittedTurn, Work, WorkOptions } from './backgrou
 import { Background, unattendedOf, withoutDeadly } from './background/index.ts';
 import type { CalledBy, FrameHost, SessionOwnership, SharedStanding } from './frame/index.ts';
 import { HostedFrame } from './frame/index.ts';
-import { HostedSession, isThere } from './hosted/index.ts';
+import { HostedSession, isStillThere } from './hosted/index.ts';
 import { Confirmations, RunTimeQuestions } from './questions/index.ts';
 import { allSessions, sessionsInTurn, storedSessions, waitingSessions } from './stored-sessions.ts';
 import { SubagentSession } from './subagents/index.ts';
@@ -386,7 +386,7 @@ class Host implements AgentHost, Holder {
     const ours = open.filter((handle) => handle instanceof HostedSession);
     const handles = ours.filter((handle) => handle.descriptor.name === agent);
     const known = handles.find((handle) => handle.running) ?? handles[0];
-    if (known && (known.running || (await isThere(known))))
+    if (known && (known.running || (await isStillThere(known))))
       return { session: known, [Symbol.asyncDispose]: async () => {} };
     // On behalf of nobody in particular: whose turns they are says the log.
     const session = await this.#openFor(agent, { sessionId }, userId, { id: userId });

@@ -180,7 +180,7 @@ describe('what a session is to its host', () => {
     expect([made.running(), made.holds()]).toEqual([undefined, false]);
     shared.handles = [];
     made.closed();
-    expect(told).toEqual([['forget', 'ann/s', expect.objectContaining({ root: 's' })]]);
+    expect(told).toEqual([['forget', 'ann/s', expect.objectContaining({ root: 's' }), shared]]);
   });
 
   test('that nobody can come back to takes along what was remembered in it', async () => {
@@ -203,7 +203,7 @@ describe('what a session is to its host', () => {
     const request = call({ requestedBy: { id: 'joe' }, permissionMode: 'default' } as never);
     await made.openSubagent({} as never, request, 's', true);
     const given = told[0]?.[5] as SessionOwnership;
-    expect(told[0]?.slice(1, 5)).toEqual([{}, request, 's', true]);
+    expect(told[0]?.slice(1, 5)).toEqual([{}, request, { sessionId: 's', callId: request.callId }, true]);
     expect(given).toMatchObject({
       userId: 'ann',
       principal: { id: 'joe' },

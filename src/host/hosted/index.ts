@@ -6,4 +6,4 @@ export { deniedQuestion } from './denied-question.ts';
 export { settleExpired } from './expiry.ts';
 export { goOn, isUnfinished, resume } from './going-on.ts';
 export { HostedSession } from './hosted-session.ts';
-export { isThere } from './is-there.ts';
+export { isStillThere } from './is-still-there.ts';

@@ -250,8 +250,8 @@ function unknownIn({ rule, label }: CompiledRule, tools: readonly Pick<ToolDescr
     lines.push(`${label} names a tool that is not there: ${pattern}${hint}`);
   }
   for (const kind of asList(rule.kind ?? [])) {
-    const isThere = [...matched].some((tool) => tool.kind === kind);
-    if (matched.size > 0 && !isThere) lines.push(`${label} names a kind that none of its tools is of: ${kind}`);
+    const isStillThere = [...matched].some((tool) => tool.kind === kind);
+    if (matched.size > 0 && !isStillThere) lines.push(`${label} names a kind that none of its tools is of: ${kind}`);
   }
   return lines;
 }

@@ -10,7 +10,7 @@ import { storeRefusal } from '../store/index.ts';
  *   one has its id by now
  */
 export async function standingOf(live: LiveSession, tree: AgentTree): Promise<SessionStanding> {
-  if (!(await live.catchUp())) throw storeRefusal.missing(live.key);
+  if (!live.stateNow && !(await live.readOn())) throw storeRefusal.missing(live.key);
   const { turn, terms } = live.fold;
   const permissionMode = live.fold.config.permissionMode as PermissionMode | undefined;
   const own = turn && terms.get(turn.id);

@@ -1,7 +1,7 @@
 import type { AgentSession, InitializeResult, Principal } from '../../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, PROTOCOL_VERSION } from '../../../contracts/index.ts';
 import { isPipeable, nameOfPlace, nameOfPrincipal } from '../../../session/index.ts';
-import { HostedSession, isThere } from '../../hosted/index.ts';
+import { HostedSession, isStillThere } from '../../hosted/index.ts';
 import type { ServerLimits } from '../protocol/index.ts';
 import { Counts, Quota } from '../protocol/index.ts';
 import type { KeyedChange } from '../stream/index.ts';
@@ -324,7 +324,7 @@ export class Hub {
 
   /** The session was deleted elsewhere: what a store has under its id by now is another one, or none. */
   async #isDeleted({ session, options }: Channel): Promise<boolean> {
-    return this.#isStored(options) && !(await isThere(session));
+    return this.#isStored(options) && !(await isStillThere(session));
   }
 
   /** Nobody new is given it; those who have it leave it. */

@@ -5,7 +5,7 @@ import { isCoxswainError } from '../../contracts/index.ts';
  * False where the session was deleted since it was opened, whether another one has its id by now or not: all that is asked
  * of this handle is refused then, and whoever opens the session anew is given what is there.
  */
-export async function isThere(session: Pick<AgentSession, 'standing'>): Promise<boolean> {
+export async function isStillThere(session: Pick<AgentSession, 'standing'>): Promise<boolean> {
   try {
     await session.standing?.();
   } catch (error) {
