@@ -6,7 +6,7 @@ import type { EventBody } from './event-body.ts';
 import type { HttpExchange } from './exchange.ts';
 import { given, segment } from './exchange.ts';
 import { isOf, newestPlace, watching } from './follow-session.ts';
-import { endsWithPage, eventsOf, mayAnswerOf, questionsOf } from './ui-chat.ts';
+import { endsWithPage, mayAnswerOf, newestEvents, questionsOf } from './ui-chat.ts';
 
 /**
  * One run of AG-UI: the person's newest message, or answers to interrupts; with neither, the session as it stands, and the turn
@@ -59,7 +59,7 @@ async function standing(exchange: HttpExchange, followed: FollowedSession, write
   const { caller } = exchange;
   const { channel } = followed;
   const sessionId = channel.session.id;
-  const events = await eventsOf(exchange, sessionId);
+  const { events } = await newestEvents(exchange, sessionId);
   const open = await questionsOf(caller, sessionId);
   const { cursor } = events.at(-1) ?? {};
   const shown = agUiMessages(events);

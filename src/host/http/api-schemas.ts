@@ -32,7 +32,15 @@ export type Given =
   | 'ApprovalList'
   | 'UiMessageList';
 
-export type QueryName = 'agent' | 'limit' | 'after' | 'history' | 'sessionId' | 'abort-on-disconnect' | 'wait';
+export type QueryName =
+  | 'agent'
+  | 'limit'
+  | 'after'
+  | 'before'
+  | 'history'
+  | 'sessionId'
+  | 'abort-on-disconnect'
+  | 'wait';
 
 const text = { type: 'string' };
 
@@ -41,6 +49,7 @@ export const queryParameters: Readonly<Record<QueryName, { description: string; 
   agent: { description: 'Name of an agent.', schema: text },
   limit: { description: 'How many, at most.', schema: { type: 'integer', minimum: 1, maximum: 1000 } },
   after: { description: 'Behind this one: a session id, or the id of an event.', schema: text },
+  before: { description: 'Before this place, as `earlier` of an answer names it.', schema: text },
   history: { description: 'False: from now on only.', schema: { type: 'boolean', default: true } },
   sessionId: { description: 'Of this session only.', schema: text },
   'abort-on-disconnect': {
@@ -121,7 +130,7 @@ const answers: Readonly<
   UiMessage: object({ id: text, role: { enum: ['user', 'assistant'] }, parts: { type: 'array' }, metadata: {} }, [
     'metadata',
   ]),
-  UiMessageList: object({ messages: listOf('UiMessage') }),
+  UiMessageList: object({ messages: listOf('UiMessage'), earlier: text }, ['earlier']),
   UiMessageChunk: object({ type: text }),
   Error: object({
     error: object({ code: text, status: text, message: text, retryable: flag, details: { type: 'object' } }, [

@@ -224,9 +224,9 @@ export const routes: Readonly<Record<string, readonly Route[]>> = {
   '/v1/agents/{agent}/chat/{session}': [
     {
       method: 'GET',
-      says: 'Messages of a session, as pages of the AI SDK keep them.',
+      says: 'The newest messages of a session, as pages of the AI SDK keep them; `earlier`, where there are older ones, is the `before` of those.',
       gives: [200, 'UiMessageList'],
-      query: [],
+      query: ['before'],
       answer: chatMessages,
     },
   ],

@@ -9,10 +9,11 @@ import type { HttpExchange } from './exchange.ts';
 import { flagIn, given, jsonAnswer, segment } from './exchange.ts';
 import { isOf, newestPlace, watching } from './follow-session.ts';
 import type { UiTurnOptions } from './ui-frames.ts';
-import { farewell, MAX_HELD_CHARS, UiStreamFrames, UiTurnFrames } from './ui-frames.ts';
+import { farewell, UiStreamFrames, UiTurnFrames } from './ui-frames.ts';
 
-/** Events of a session that are read for a page; with more, its pages are read by `GET …/events`. */
-const MAX_EVENTS = 50_000;
+/** What a page that is loaded is shown at once; what is older it asks for. */
+const MAX_EVENTS = 10_000;
+const MAX_CHARS = 8 * 1024 * 1024;
 const PAGE = 1000;
 
 /** What tells a page of the AI SDK that it is such a stream. */
@@ -48,14 +49,17 @@ export async function postChat(exchange: HttpExchange): Promise<Response> {
   return uiStream(exchange, followed, streamId, options, isAnew ? before.place : {});
 }
 
-/** Messages of a session, for a page that is loaded. */
+/** The newest messages of a session, for a page that is loaded, or those before a place. */
 export async function chatMessages(exchange: HttpExchange): Promise<Response> {
   const { caller } = exchange;
   const sessionId = segment(exchange, 'session');
   await caller.takeUp(segment(exchange, 'agent'), sessionId);
-  const events = await eventsOf(exchange, sessionId);
-  const pending = await pendingOf(caller, sessionId);
-  return jsonAnswer(200, { messages: toUiMessages(events, pending, { mayAnswer: mayAnswerOf(caller) }) });
+  const before = exchange.query.get('before');
+  const { events, earlier } = await newestEvents(exchange, sessionId, before);
+  // What is open is asked in the newest turn.
+  const pending = before === undefined ? await pendingOf(caller, sessionId) : [];
+  const messages = toUiMessages(events, pending, { mayAnswer: mayAnswerOf(caller) });
+  return jsonAnswer(200, given({ messages, earlier }));
 }
 
 /** The turn that runs, from its beginning, for a page that was loaded in its midst; 204: none runs. */
@@ -129,24 +133,70 @@ export async function pendingOf(caller: RequestCaller, sessionId: string): Promi
   return pending;
 }
 
-export async function eventsOf({ caller, held: counted }: HttpExchange, sessionId: string): Promise<AgentEvent[]> {
-  const events: AgentEvent[] = [];
-  let held = 0;
-  for (let after: string | undefined; ; after = events.at(-1)?.cursor) {
+interface Kept {
+  event: AgentEvent;
+  chars: number;
+}
+
+/**
+ * The newest events of a session that are not too much for a page, from the beginning of a turn where there is room for a whole one.
+ * `earlier`: there are older ones, before this place. `before`: those before a place that was given so.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for a place that the session does not have, `RESOURCE_EXHAUSTED / E_RATE_LIMIT`
+ */
+export async function newestEvents(
+  { caller, held: counted }: HttpExchange,
+  sessionId: string,
+  before?: string,
+): Promise<{ events: AgentEvent[]; earlier?: string }> {
+  let kept: Kept[] = [];
+  let chars = 0;
+  let last: Kept | undefined;
+  let isFound = before === undefined;
+  const drop = (count: number) => {
+    if (count === 0) return;
+    last = kept[count - 1];
+    const given = kept.slice(0, count).reduce((sum, one) => sum + one.chars, 0);
+    kept = kept.slice(count);
+    chars -= given;
+    counted.give(given);
+  };
+  for (let after: string | undefined, more = true; more && !(before !== undefined && isFound); ) {
     const page = (await caller.call('session/events', given({ sessionId, after, limit: PAGE }))) as {
       events: AgentEvent[];
       more: boolean;
     };
-    events.push(...page.events);
-    const size = JSON.stringify(page.events).length;
-    counted.take(size);
-    held += size;
-    const isTooMuch = events.length > MAX_EVENTS || held > MAX_HELD_CHARS;
-    if (!isTooMuch && (!page.more || page.events.length === 0)) return events;
-    if (!isTooMuch) continue;
-    const message = `the session has more than ${MAX_EVENTS} events, or ${MAX_HELD_CHARS} characters; read them in pages, by GET …/events`;
-    throw new CoxswainError('RESOURCE_EXHAUSTED', 'E_TOO_LARGE', message);
+    for (const event of page.events) {
+      if (event.cursor === before && before !== undefined) {
+        isFound = true;
+        break;
+      }
+      const size = JSON.stringify(event).length;
+      counted.take(size);
+      chars += size;
+      kept.push({ event, chars: size });
+    }
+    let over = 0;
+    for (let left = chars; over < kept.length - 1 && (left > MAX_CHARS || kept.length - over > MAX_EVENTS); over++)
+      left -= kept[over]?.chars ?? 0;
+    drop(over);
+    after = page.events.at(-1)?.cursor;
+    more = page.more && page.events.length > 0;
   }
+  if (!isFound) {
+    const message = 'before is no place of this session; take what `earlier` of an answer says';
+    throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
+  }
+  const turn = last?.event.turnId;
+  // Of the turn whose beginning is left out, nothing; unless it is all there is room for.
+  if (turn !== undefined)
+    drop(
+      Math.max(
+        0,
+        kept.findIndex(({ event }) => event.turnId !== undefined && event.turnId !== turn),
+      ),
+    );
+  const earlier = last === undefined ? undefined : kept[0]?.event.cursor;
+  return { events: kept.map(({ event }) => event), ...(earlier === undefined ? {} : { earlier }) };
 }
 
 /** Whether whoever asks may answer a question: policy lets them, and they have not approved what is shown. */

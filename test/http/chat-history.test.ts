@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { all, bot, hostOf, notingTool, policyOf } from '../host/kit.ts';
+import type { Front } from './kit.ts';
+import { fronting, get } from './kit.ts';
+
+interface Loaded {
+  messages: { role: string; parts: { text?: string }[] }[];
+  earlier?: string;
+}
+
+/** A session of so many turns; each answer has its number in front of so many characters. */
+async function session(turns: number, chars: number) {
+  const filling = 'x'.repeat(chars);
+  const { host } = hostOf(bot(Array.from({ length: turns }, (_, turn) => `${turn}:${filling}`)));
+  const made = await host.open('bot', { sessionId: 's', create: true, userId: 'anna' });
+  for (let turn = 0; turn < turns; turn++) await all(made.stream(`ask ${turn}`));
+  await made[Symbol.asyncDispose]();
+  return { host, front: await fronting(host) };
+}
+
+async function load(front: Front, before?: string): Promise<Loaded> {
+  const query = before === undefined ? '' : `?before=${encodeURIComponent(before)}`;
+  const { status, body } = await get(front, `/v1/agents/bot/chat/s${query}`);
+  expect([status, status === 200 ? '' : JSON.stringify(body)]).toEqual([200, '']);
+  return body as unknown as Loaded;
+}
+
+/** What was said, in short. */
+const said = ({ messages }: Loaded) =>
+  messages.map(({ parts }) => (parts.find(({ text }) => text !== undefined)?.text ?? '').split(':')[0]);
+
+/** As a page that is scrolled to its beginning. */
+async function loadAll(front: Front) {
+  const loads: Loaded[] = [];
+  do loads.push(await load(front, loads.at(-1)?.earlier));
+  while (loads.at(-1)?.earlier !== undefined);
+  return { loads, shown: loads.toReversed().flatMap(said) };
+}
+
+test('HTTP-26 a chat that is too much for a page is loaded from its end, by whole turns, and the older ones by place', async () => {
+  const turns = 24;
+  const { front } = await session(turns, 750_000);
+  const { shown, loads } = await loadAll(front);
+  expect(shown).toEqual(Array.from({ length: turns }, (_, turn) => [`ask ${turn}`, String(turn)]).flat());
+  expect(loads.length).toBeGreaterThan(2);
+  expect(loads.map(({ messages }) => messages[0]?.role)).toEqual(loads.map(() => 'user'));
+});
+
+test('HTTP-26 a chat that is little has no earlier part; a place that it does not have is refused', async () => {
+  const { front } = await session(2, 10);
+  const page = await load(front);
+  expect([said(page), page.earlier]).toEqual([['ask 0', '0', 'ask 1', '1'], undefined]);
+  const { status, body } = await get(front, '/v1/agents/bot/chat/s?before=nowhere');
+  expect([status, body]).toMatchObject([400, { error: { code: 'E_BAD_INPUT' } }]);
+});
+
+test('HTTP-26 a turn that is more than a page has comes in parts, of which none is lost', async () => {
+  const filling = 'x'.repeat(750_000);
+  const steps = Array.from({ length: 14 }, (_, step) => ({
+    text: `${step}:${filling}`,
+    calls: [['look', {}] as const],
+  }));
+  const { host } = hostOf(bot([...steps, 'over'] as never), {
+    tools: [notingTool('look').tool],
+    policy: policyOf({ look: 'allow' }),
+  });
+  const made = await host.open('bot', { sessionId: 's', create: true, userId: 'anna' });
+  await all(made.stream('ask'));
+  await made[Symbol.asyncDispose]();
+  const { loads } = await loadAll(await fronting(host));
+  expect(loads).toHaveLength(2);
+  const words = loads
+    .toReversed()
+    .flatMap(({ messages }) => messages.flatMap(({ parts }) => parts.flatMap(({ text }) => text?.split(':')[0] ?? [])));
+  expect(words).toEqual(['ask', ...steps.map((_, step) => String(step)), 'over']);
+});
