@@ -6,7 +6,7 @@ export { inTime } from './in-time.ts';
 export { isThenable } from './is-thenable.ts';
 export { LazyMap, LazySet } from './lazy.ts';
 export { nearest } from './nearest.ts';
-export { isEmpty, isObject } from './objects.ts';
+export { isEmpty, isObject, keepNewest } from './objects.ts';
 export { breath, eachInPieces, MANY, Pace, pauseAfter } from './pace.ts';
 export { pause } from './pause.ts';
 export { charsOf, checkQuestionSize, whyTooLong } from './question-size.ts';

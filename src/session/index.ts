@@ -23,6 +23,7 @@ export {
   inTime,
   isoTime,
   iterable,
+  keepNewest,
   kindOf,
   LazyMap,
   LazySet,

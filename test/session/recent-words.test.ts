@@ -60,6 +60,20 @@ describe('ATT-B9 what is kept of the words of a stream', () => {
     expect(last.text).toBe(clipped(`${'x'.repeat(MAX_WORDS)}!`));
   });
 
+  test('ATK5-05 of branches without an end those are heard that spoke last, in the order in which they began', () => {
+    const words = new AnswerWords();
+    for (let n = 0; n < 12_000; n++) {
+      words.see({ type: 'custom', kind: 'agent_started', threadId: `team.b${n}` } as never);
+      words.see(message(`said by ${n}`, `team.b${n}`));
+    }
+    words.see(message('within the last', 'team.b11999.inner'));
+    words.see(message('of the first', 'team.b0'));
+    words.see(message('of nobody', `team.${'x'.repeat(10_000)}`));
+    const said = words.text.split('\n\n');
+    expect(said).toHaveLength(1000);
+    expect([said[0], said[1], said.at(-1)]).toEqual(['of the first', 'said by 11001', 'within the last']);
+  });
+
   test('no character is cut in two', () => {
     expect(clipped('ab😀c', 2)).toBe('[4 earlier characters are left out]\n\nc');
     expect(clipped('abc', 3)).toBe('abc');

@@ -1,5 +1,9 @@
 import type { AgentEvent, ReportedRequest } from '../../contracts/index.ts';
+import { keepNewest } from '../../session/index.ts';
 import type { CallersStream } from '../frame/index.ts';
+
+/** Calls and questions of sub-agents that one handle knows as shown: of an agent that names them without an end, the newest. */
+const MOST_SHOWN = 10_000;
 
 /** What one handle's streams show of its sub-agents. */
 export class SubagentEvents {
@@ -45,9 +49,11 @@ export class SubagentEvents {
         // Each of the sub-agent's streams asks again; its caller's stream is one.
         if (this.#asked.has(event.requestId)) return undefined;
         this.#asked.add(event.requestId);
+        keepNewest(this.#asked, MOST_SHOWN);
         break;
       case 'tool_request':
         this.#announced.add(event.requestId);
+        keepNewest(this.#announced, MOST_SHOWN);
         break;
       case 'tool_update':
       case 'tool_response':

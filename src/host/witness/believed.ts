@@ -3,7 +3,7 @@ import { copyJson, isCoxswainError, isHostQuestion } from '../../contracts/index
 import { decisionShown, kindOf, whyTooLong } from '../../session/index.ts';
 import { isTighter, stricterMode } from '../terms/index.ts';
 import type { KnownCall, KnownCalls } from './known-calls.ts';
-import { announced } from './records.ts';
+import { announced, isKeptId, MOST_ID } from './records.ts';
 
 /** Nobody waits for more at once; a list without an end is not read. */
 const MOST_OPEN = 100_000;
@@ -94,6 +94,7 @@ function readRequest(claim: unknown, { sessionId, agent }: Executor): Claimed | 
   }
   const { requestId, kind, turnId, args, name, path, agentPath, requestedAt } = given;
   if (!isText(requestId) || requestId === '') return { what: 'an open request has no requestId' };
+  if (!isKeptId(requestId)) return { what: `the requestId of an open request is longer than ${MOST_ID} characters` };
   const wrong = (what: string): Contradiction => ({ requestId, what: `its ${what}` });
   if (!isText(kind)) return wrong('kind is no text');
   const callId = given.callId ?? (kind === 'tool' ? requestId : undefined);

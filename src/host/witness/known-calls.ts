@@ -26,8 +26,10 @@ export interface KnownCall {
   last: LastGo | undefined;
 }
 
-/** Calls that nothing is noted of and that are not listed any more: of so many the first words bind. */
+/** Calls that nothing was said of and that are not listed any more: of so many the first words bind. */
 const MOST_HEARD = 10_000;
+/** Calls that are heard of between two looks at how many there are. */
+const HEARD_AT_ONCE = 1000;
 /** Settled calls that one record names. */
 const SOME = 1000;
 /** Settled calls that are known by name: one that was settled so many ago is a new one, where it is named again. */
@@ -40,6 +42,10 @@ export class KnownCalls {
   /** By number of the turn. */
   readonly terms: TurnTerms[] = [];
   mode: PermissionMode | undefined;
+  /** What its executor has listed when it was asked last. */
+  #listed: ReadonlySet<string> = new Set();
+  /** Heard of since somebody looked at how many there are. */
+  #heard = 0;
   /** Settled ones, each with those of the host's questions about it that were answered. */
   readonly #past = new Map<string, readonly string[]>();
   /** The first records name settled calls, so many as one does, and stay as they are. */
@@ -103,10 +109,18 @@ export class KnownCalls {
     return call;
   }
 
+  /** Takes notice of a call that is announced in a stream: of those that its executor never lists, the newest stay. */
+  hear(id: string, digest: string): void {
+    this.meet(id, digest);
+    if (++this.#heard >= HEARD_AT_ONCE) this.forgetHeard(this.#listed);
+  }
+
   /** An executor that names new calls without an end is not listened to for ever. */
   forgetHeard(listed: ReadonlySet<string>): void {
+    this.#listed = listed;
+    this.#heard = 0;
     if (this.calls.size <= MOST_HEARD) return;
-    const heard = [...this.calls.values()].filter(({ id, isNoted }) => !isNoted && !listed.has(id));
+    const heard = [...this.calls.values()].filter((call) => !listed.has(call.id) && isUnsaid(call));
     for (const { id } of heard.slice(0, Math.max(0, heard.length - MOST_HEARD))) this.calls.delete(id);
   }
 
@@ -229,6 +243,12 @@ export class KnownCalls {
 export function canBeVoid({ started, decision, asks, answers, attempts }: KnownCall): boolean {
   if ((!started && decision !== undefined) || asks) return true;
   return answers.some(({ isVoid, attempt }) => !isVoid && attempt === attempts);
+}
+
+/** Nothing was asked, answered or decided of it; that it was announced may be noted. */
+function isUnsaid({ started, decision, questions, answers, attempts, voids, last }: KnownCall): boolean {
+  const counts = questions.length + answers.length + attempts + voids;
+  return counts === 0 && !started && decision === undefined && last === undefined;
 }
 
 function callState({ id, isNoted: _, decision, last, ...rest }: KnownCall): NotedCall {

@@ -62,6 +62,13 @@ export type WitnessRecord =
   | ({ kind: 'void' } & OfCall)
   | ({ kind: 'settled' } & OfCall);
 
+/** Characters of an id that a host keeps: of whoever names calls, the names are as long as they like. */
+export const MOST_ID = 1000;
+
+export function isKeptId(id: unknown): id is string {
+  return typeof id === 'string' && id.length <= MOST_ID;
+}
+
 /** What an executor wants: SHA-256 (hex) of the canonical JSON of name, arguments and who is to run it. */
 export function announced({ name, args, handledBy }: Pick<ReportedRequest, 'name' | 'args' | 'handledBy'>): string {
   return hash('sha256', canonicalJson({ name: name ?? '', args: args ?? {}, handledBy: handledBy ?? 'agent' }));

@@ -40,7 +40,7 @@ import {
 import type { Contradiction } from './believed.ts';
 import { believed } from './believed.ts';
 import { jointStanding, standingIn } from './joint-standing.ts';
-import { announced } from './records.ts';
+import { announced, isKeptId } from './records.ts';
 import type { SessionJournal } from './session-journal.ts';
 import { Witness } from './witness.ts';
 
@@ -179,7 +179,7 @@ export class WitnessedSession implements AgentSession {
 
   async #pass(event: AgentEvent, out: EventStream): Promise<void> {
     if (!this.#isBelieved(event)) return;
-    if (event.type === 'tool_request') this.#journal.known.meet(event.requestId, announced(event));
+    if (event.type === 'tool_request') this.#journal.known.hear(event.requestId, announced(event));
     if (event.type !== 'stream_end' || event.data?.pending === undefined) {
       out.push(event);
     } else {
@@ -190,14 +190,15 @@ export class WitnessedSession implements AgentSession {
     if (room) await room;
   }
 
-  /** Nobody asks in the host's name, or says that somebody has answered it. */
+  /** Nobody asks in the host's name, or says that somebody has answered it. What is named has names that can be kept. */
   #isBelieved(event: AgentEvent): boolean {
-    if (event.type === 'elicitation_request') {
-      const { args: _, ...words } = event;
-      return !isHostQuestion(event.requestId) && event.approval === undefined && whyTooLong(words) === undefined;
+    if (event.type === 'elicitation_response' && isHostQuestion(event.requestId)) {
+      return this.#journal.known.isAnswered(callIdOf(event.requestId), event.requestId);
     }
-    if (event.type !== 'elicitation_response' || !isHostQuestion(event.requestId)) return true;
-    return this.#journal.known.isAnswered(callIdOf(event.requestId), event.requestId);
+    if ('requestId' in event && !isKeptId(event.requestId)) return false;
+    if (event.type !== 'elicitation_request') return true;
+    const { args: _, ...words } = event;
+    return !isHostQuestion(event.requestId) && event.approval === undefined && whyTooLong(words) === undefined;
   }
 
   async respond(requestId: string, answer: HostAnswer): Promise<Settlement> {

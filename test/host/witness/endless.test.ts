@@ -94,3 +94,49 @@ test.each<[string, number, number | undefined, number, string]>([
   const end = await run(await host.open('liar'), 'go');
   expect([free.runs.length, end.reason]).toEqual([runs, reason]);
 });
+
+test('ATK5-05 an executor that announces calls without an end in one stream has the first of them forgotten in it', async () => {
+  const told: string[] = [];
+  let hasEnded = false;
+  const words = { name: 'free', handledBy: 'agent' as const };
+  const source = lyingExecutor({
+    calls: Array.from({ length: 13_000 }, (_, n) => ({ id: `c${n}`, args: { n }, ...words })),
+    lies: {
+      event: (event) => {
+        if (event.type !== 'stream_end') return event;
+        hasEnded = true;
+        return { ...event, data: {} };
+      },
+      open: (open) => {
+        if (!hasEnded) return [];
+        return [open[0], open[12_999]].map((call) => ({ ...call, args: { other: true } }));
+      },
+    },
+  });
+  const policy = rulePolicy([{ tool: 'free', outcome: 'deny' }]);
+  const host = createHost({ app: 'shop', agents: [source], policy, warn: (message) => told.push(message) });
+  const session = await host.open('liar');
+  let seen = 0;
+  for await (const { type } of session.stream('go')) if (type === 'tool_request') seen++;
+  expect(seen).toBe(13_000);
+  await session.pending();
+  // Of the one that was forgotten the words that are listed are the first.
+  expect(told.filter((message) => message.includes('"c0"'))).toEqual([]);
+  expect(told.filter((message) => message.includes('"c12999"'))).not.toEqual([]);
+});
+
+test('ATK5-05 a call under an id that is too long to be kept is neither shown nor open', async () => {
+  const told: string[] = [];
+  const ids = ['x'.repeat(1000), 'y'.repeat(1001)];
+  const source = lyingExecutor({
+    calls: ids.map((id) => ({ id, name: 'free', args: {}, handledBy: 'agent' as const })),
+  });
+  const policy = rulePolicy([{ tool: 'free', outcome: 'ask' }]);
+  const host = createHost({ app: 'shop', agents: [source], policy, warn: (message) => told.push(message) });
+  const session = await host.open('liar');
+  const seen: string[] = [];
+  for await (const event of session.stream('go')) if (event.type === 'tool_request') seen.push(event.requestId);
+  expect(seen).toEqual(ids.slice(0, 1));
+  expect((await session.pending()).flatMap(({ callId }) => callId ?? [])).not.toContain(ids[1]);
+  expect(told).toEqual([expect.stringContaining('the requestId of an open request is longer than 1000 characters')]);
+});

@@ -173,6 +173,29 @@ test('ATT-6 of calls that are named without an end, those that are listed and th
   expect(known.calls.size).toBe(10_001);
 });
 
+test('ATK5-05 of calls that are heard of without an end the newest are known, with those that are listed or were asked about', () => {
+  const known = new KnownCalls();
+  const said = { callId: 'asked', digest, at: 1 };
+  known.apply({ kind: 'question', ...said, question: { requestId: 'asked#policy' } as never });
+  // That it was announced is noted: nothing was said of it.
+  known.apply({ kind: 'terms', terms: {}, begins: true, calls: [{ callId: 'noted', digest, at: 1 }] });
+  known.meet('listed', digest);
+  known.forgetHeard(new Set(['listed']));
+  let most = 0;
+  for (let n = 0; n < 45_000; n++) {
+    known.hear(`c${n}`, digest);
+    most = Math.max(most, known.calls.size);
+  }
+  expect(most).toBeLessThanOrEqual(11_010);
+  expect(['asked', 'listed', 'noted', 'c0', 'c44999'].map((id) => known.calls.has(id))).toEqual([
+    true,
+    true,
+    false,
+    false,
+    true,
+  ]);
+});
+
 test('ATT-B1 where the notes are others, a call that only this process has heard of keeps its first words', () => {
   const known = new KnownCalls();
   known.apply({ kind: 'terms', terms: { principal: { id: 'ann' } }, begins: true });
