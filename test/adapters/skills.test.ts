@@ -95,6 +95,23 @@ describe('SKILL-1 skills of a folder', () => {
     ]);
   });
 
+  test('ATK5-07 long instructions are read in pieces as files are, with the names of its files at their end', async () => {
+    put('skills/a/SKILL.md', `${head('a')}${'i'.repeat(39_990)}`);
+    put('skills/a/form.md', 'a form');
+    const [first, second, third, beyond] = await loaded(
+      { name: 'a' },
+      { name: 'a', offset: 20_000 },
+      { name: 'a', offset: 40_000 },
+      { name: 'a', offset: 90_000 },
+    );
+    const end = '\n\nFiles of this skill:\n- form.md';
+    const length = 39_990 + end.length;
+    expect(first).toBe(`${'i'.repeat(20_000)}\n[characters 0 to 20000 of ${length}; the next piece begins at 20000]`);
+    expect(second).toContain(`[characters 20000 to 40000 of ${length}; the next piece begins at 40000]`);
+    expect(third).toBe(`${end.slice(10)}\n[characters 40000 to ${length} of ${length}]`);
+    expect(beyond).toBe(`\n[characters ${length} to ${length} of ${length}]`);
+  });
+
   test('ATK4-15 pieces are cut between characters, and together are the file', async () => {
     put('skills/a/SKILL.md', head('a'));
     const text = `${'x'.repeat(19_999)}😀${'y'.repeat(10)}`;

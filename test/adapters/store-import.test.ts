@@ -299,3 +299,32 @@ describe('CASE-S1 importing an old copy leaves the shared state of its new place
     expect(await other.list({ app: key.app })).toEqual([]);
   });
 });
+
+describe('ATK5-07 a title that is too long for a list', () => {
+  const longTitle = 't'.repeat(301);
+  const titled = (title: string) => event('e1', { actions: { config: { title } } });
+
+  test.each<[string, () => SessionService & { close?(): Promise<void> }]>([
+    ['SQL', () => openSqlite(':memory:')],
+    ['memory', () => new InMemorySessionService()],
+  ])('is refused, and nothing is stored: %s', async (_, open) => {
+    const store = open();
+    await store.create(key, { title: 't'.repeat(300) });
+    await store.append(key, [titled('n'.repeat(300))]);
+    const [first = '', ...rest] = await collect(exportSession(store, key));
+    const header = JSON.stringify({ ...(JSON.parse(first) as object), title: longTitle });
+    const changed = rest.map((line) => line.replace('n'.repeat(300), 'n'.repeat(302)));
+    expect(changed).not.toEqual(rest);
+    const refused = { code: 'E_BAD_INPUT', message: expect.stringContaining('at most 300 characters') as string };
+    await expect(importSession(store, scope, [header, ...rest])).rejects.toMatchObject(refused);
+    await expect(importSession(store, scope, [first, ...changed])).rejects.toMatchObject(refused);
+    const restored = { title: longTitle, initialState: {}, events: [] };
+    await expect(store.restore?.({ ...scope, id: 'r' }, restored)).rejects.toMatchObject(refused);
+    await expect(store.append(key, [{ ...titled(longTitle), id: 'e2' }])).rejects.toMatchObject(refused);
+    expect(await store.list(scope, {})).toEqual([]);
+    expect(await store.get(key, { limit: 0 })).toMatchObject({ title: 'n'.repeat(300), lastSeq: 1 });
+    const moved = await importSession(store, scope, [first, ...rest]);
+    expect(moved.title).toBe('n'.repeat(300));
+    await store.close?.();
+  });
+});

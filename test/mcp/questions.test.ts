@@ -45,6 +45,34 @@ describe('a question as a form of the protocol', () => {
   });
 });
 
+describe('ATK5-06 a question of more than 20,000 characters is none', () => {
+  const long = (characters: number) => 'w'.repeat(characters);
+  const approval = {
+    title: 'Pay?',
+    requestedBy: { id: 'b' },
+    previewDigest: 'd',
+    preview: [{ type: 'text', text: 'eur' }],
+  };
+  const form = { type: 'object', properties: { n: { type: 'number', description: long(9_000) } } };
+
+  test.each<[string, object, boolean]>([
+    ['words of an approval, with its preview', { message: long(19_995), approval }, true],
+    ['one more', { message: long(19_996), approval }, false],
+    ['the title of an approval', { message: undefined, approval: { ...approval, title: long(30_000) } }, false],
+    ['a preview', { approval: { ...approval, preview: [{ type: 'text', text: long(20_000) }] } }, false],
+    ['arguments in place of a preview', { approval: { ...approval, preview: [] }, args: { a: long(20_000) } }, false],
+    ['words with what nobody sees written out', { message: '\u200b'.repeat(4_000), approval }, false],
+    ['words of a question', { message: long(20_001) }, false],
+    ['words that are answered with yes or no', { message: long(20_001), elicitation: 'user_approval' }, false],
+    ['words and form together', { message: long(10_900), requestedSchema: form }, true],
+    ['words and form that are longer', { message: long(11_000), requestedSchema: form }, false],
+  ])('%s', (_, more, isShown) => {
+    const question = formQuestion(asks(more), anna);
+    if (isShown) expect(question).toHaveProperty('form.message');
+    else expect(question).toMatch(/^what it asks takes 2\d{4} characters, and a form shows 20000$|takes 3\d{4} char/);
+  });
+});
+
 describe('ATK3-08 what nobody sees is written out', () => {
   test.each([
     ['a question with a form', { message: 'Pay\u00ad 5?', requestedSchema: { type: 'object', properties: {} } }],

@@ -203,7 +203,7 @@ export class InMemorySessionService implements SessionService {
   }
 
   async restore(given: SessionKey, session: RestoredSession): Promise<SessionRecord> {
-    storeInput.append(session.events, undefined);
+    storeInput.restore(session);
     const { key, app, user } = this.#vacant(given);
     const initialState = withoutNulls(splitInitial(session.initialState).session);
     const stored = sealedLog(session.events);

@@ -5,6 +5,7 @@ import {
   bag,
   checkIs,
   checkOptions,
+  checkShape,
   fn,
   guarded,
   isObject,
@@ -13,12 +14,13 @@ import {
   newId,
   number,
   object,
+  required,
   text,
 } from '../../base/index.ts';
 import { assertSafeId } from '../../contracts/index.ts';
 import { sessionTitle } from '../../session/index.ts';
 import type { StoredEvent } from '../log/index.ts';
-import type { AppendOptions, ForkOptions, SessionKey } from './session-service.ts';
+import type { AppendOptions, ForkOptions, RestoredSession, SessionKey } from './session-service.ts';
 
 // What every store looks at before it does anything. Numbers are the matter of `wholeNumber`.
 
@@ -41,6 +43,11 @@ const createShape: Shape<CreateOptions> = { state: bag, title: sessionTitle };
 const getShape: Shape<GetOptions> = { after: anything, limit: anything, recent: anything };
 const listShape: Shape<ListOptions> = { limit: anything, after: text, users: names };
 const appendShape: Shape<AppendOptions> = { epoch: number, expectedSeq: number };
+const restoredShape: Shape<RestoredSession> = {
+  title: sessionTitle,
+  initialState: required(object),
+  events: required(list),
+};
 const forkShape: Shape<ForkOptions> = { id: anything, through: anything, settle: fn };
 
 /** Lists that `sealLog` has made: they are what they were then. */
@@ -57,6 +64,10 @@ export const storeInput = {
   search: (options: { limit?: number }): void =>
     checkOptions<typeof options>(options, 'search: options', { limit: anything }),
   fork: (options: ForkOptions): void => checkOptions<ForkOptions>(options, 'fork: options', forkShape),
+  restore: (session: RestoredSession): void => {
+    checkShape<RestoredSession>(session, 'restore: session', restoredShape);
+    storeInput.append(session.events, undefined);
+  },
   append: (events: readonly StoredEvent[], options: AppendOptions | undefined): void => {
     if (options !== undefined && !isProper(options, appendShape))
       checkOptions<AppendOptions>(options, 'append: options', appendShape);

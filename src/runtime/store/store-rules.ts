@@ -1,6 +1,7 @@
 import { kindOf } from '../../base/index.ts';
 import { CoxswainError, deepFreeze, MAX_JSON_DEPTH, setOwn } from '../../contracts/index.ts';
 import type { StoredEvent } from '../log/index.ts';
+import { sessionTitle } from '../../session/index.ts';
 import { applyDelta, noDelta, noEffects, noIds, splitDelta, stateValue, storedDelta } from '../log/index.ts';
 import type { SessionKey } from './session-service.ts';
 import { sealedLogs } from './store-checks.ts';
@@ -95,6 +96,7 @@ function sealed(given: StoredEvent, seq: number, isChecked: boolean): StoredEven
   // What could not be read back would make all of its session unreadable.
   const unfit = isChecked ? faultOfEvent(event as unknown as Record<string, unknown>, 'row') : undefined;
   if (unfit !== undefined) throw unreadable(event, unfit);
+  if (event.actions.config !== undefined) checkTitle(event, event.actions.config);
   if (!event.content) return event;
   for (const part of event.content.parts) {
     if (part.type === 'function_call' || part.type === 'function_response') checkCallId(event, part.id);
@@ -105,6 +107,13 @@ function sealed(given: StoredEvent, seq: number, isChecked: boolean): StoredEven
 function unreadable(event: StoredEvent, field: string): CoxswainError {
   const message = `event ${event.id}: its ${field} is not as events have it, so that the session could not be read any more; nothing was stored`;
   return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message, { details: { id: event.id, field } });
+}
+
+/** Lists have it whole. */
+function checkTitle({ id }: StoredEvent, { title }: Record<string, unknown>): void {
+  if (typeof title !== 'string' || sessionTitle.fits(title)) return;
+  const message = `event ${id}: its title is not ${sessionTitle.needs}; nothing was stored`;
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message, { details: { id } });
 }
 
 /** Open calls are indexed by their id: as a JSON string, it fits into a key of every database. */

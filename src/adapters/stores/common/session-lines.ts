@@ -2,6 +2,7 @@ import { isEmpty, isObject } from '../../../base/index.ts';
 import { CoxswainError, parseJson } from '../../../contracts/index.ts';
 import type { EventActions, SessionKey, StoredEvent } from '../../../runtime/index.ts';
 import { createActions, effectiveEvents, faultOfEvent, noEffects, noIds } from '../../../runtime/index.ts';
+import { sessionTitle } from '../../../session/index.ts';
 
 const FORMAT = 'coxswain.session';
 /** Written. Version 1, where each event is a line of its own and says all that it has, is read as well. */
@@ -205,6 +206,8 @@ function asHeader(value: Json): ExportHeader {
     [key.app, key.userId, key.id].every(isText) &&
     (title === undefined || isText(title));
   if (!whole) throw refuseImport('its first line is incomplete');
+  if (title !== undefined && !sessionTitle.fits(title))
+    throw refuseImport(`the title in its first line is not ${sessionTitle.needs}; make it shorter there`);
   return value as unknown as ExportHeader;
 }
 

@@ -11,7 +11,7 @@ const MOST_SKILLS = 200;
 /** Bytes of a SKILL.md, and of another file. */
 const MOST_HEAD = 64 * 1024;
 const MOST_FILE = 1024 * 1024;
-/** Characters that are read of a file at once. */
+/** Characters that are read of instructions, or of a file, at once. */
 const PIECE = 20_000;
 
 /** The skills of a folder, for an agent. */
@@ -87,27 +87,30 @@ class Skill implements SkillHead {
   }
 
   /** Its instructions as they are now, and the names of its files. */
-  async instructions(): Promise<string> {
+  async instructions(offset: number): Promise<string> {
     const text = await this.#folder.text('SKILL.md', MOST_HEAD);
     if (text === undefined) throw this.#missing('SKILL.md');
     const { body } = await splitSkill(text, this.#file, this.name);
     const files = (await this.#folder.files()).filter((path) => path !== 'SKILL.md');
-    return files.length === 0
-      ? body
-      : `${body}\n\nFiles of this skill:\n${files.map((path) => `- ${shown(path)}`).join('\n')}`;
+    const list = `\n\nFiles of this skill:\n${files.map((path) => `- ${shown(path)}`).join('\n')}`;
+    return pieceAt(files.length === 0 ? body : `${body}${list}`, offset);
   }
 
   async piece(path: string, offset: number): Promise<string> {
     const text = await this.#folder.text(path, MOST_FILE);
     if (text === undefined) throw this.#missing(path);
-    const piece = pieceOf(text, offset, PIECE);
-    return piece.isWhole ? text : `${piece.text}\n${piece.note}`;
+    return pieceAt(text, offset);
   }
 
   /** The same for one that lies elsewhere: where files are is nobody's business. */
   #missing(path: string): CoxswainError {
     return new CoxswainError('NOT_FOUND', 'E_TOOL', `skill ${this.name} has no file ${JSON.stringify(path)}`);
   }
+}
+
+function pieceAt(text: string, offset: number): string {
+  const piece = pieceOf(text, offset, PIECE);
+  return piece.isWhole ? text : `${piece.text}\n${piece.note}`;
 }
 
 /** A path is one line of the instructions, whatever the file is called: one with other characters stands there as JSON. */
@@ -131,13 +134,13 @@ function toolFor(skills: ReadonlyMap<string, Skill>): AnyTool {
   return defineTool({
     name: 'load_skill',
     description:
-      'Reads the instructions of a skill, or a file of it. Give the name of the skill, and for a file its path as the instructions have it. A long file is read in pieces: offset says where a piece begins.',
+      'Reads the instructions of a skill, or a file of it. Give the name of the skill, and for a file its path as the instructions have it. Long instructions and files are read in pieces: offset says where a piece begins.',
     inputSchema: {
       type: 'object',
       properties: {
         name: { type: 'string', enum: [...skills.keys()], description: 'Name of the skill.' },
         path: { type: 'string', description: 'Path of a file in the folder of the skill. Default: its instructions.' },
-        offset: { type: 'integer', minimum: 0, description: 'Character of the file with which to begin. Default 0.' },
+        offset: { type: 'integer', minimum: 0, description: 'Character of the text with which to begin. Default 0.' },
       },
       required: ['name'],
     },
@@ -146,7 +149,8 @@ function toolFor(skills: ReadonlyMap<string, Skill>): AnyTool {
     execute: ({ name, path, offset }) => {
       const skill = skills.get(String(name));
       if (!skill) throw new CoxswainError('NOT_FOUND', 'E_TOOL', `there is no skill ${JSON.stringify(name)}`);
-      return path === undefined ? skill.instructions() : skill.piece(String(path), Number(offset ?? 0));
+      const from = Number(offset ?? 0);
+      return path === undefined ? skill.instructions(from) : skill.piece(String(path), from);
     },
   });
 }

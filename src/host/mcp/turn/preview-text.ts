@@ -1,12 +1,9 @@
 import type { DisplayContent } from '../../../contracts/index.ts';
 import { visible } from '../../../session/index.ts';
 
-/** Characters of a question that a client is given. */
-const MAX = 20_000;
-
 /**
  * What a person sees before saying yes, whole: the tool's preview, else its arguments. A yes counts for all of it, so
- * what a form cannot show whole is no question for it: `why` says so.
+ * what a form cannot show is no question for it: `why` says so.
  */
 export function previewText(
   preview: readonly DisplayContent[],
@@ -15,9 +12,7 @@ export function previewText(
   const parts = preview.length > 0 ? preview.map(textOf) : [JSON.stringify(args ?? {}, null, 2)];
   const other = preview.find((_, n) => parts[n] === undefined);
   if (other) return { why: `part of what it would do is ${other.type}, which a form cannot show` };
-  const text = visible(parts.join('\n'));
-  if (text.length <= MAX) return { text };
-  return { why: `what it would do takes ${text.length} characters, and a form shows ${MAX}` };
+  return { text: visible(parts.join('\n')) };
 }
 
 type Display<T extends string> = Extract<DisplayContent, { type: T }>;

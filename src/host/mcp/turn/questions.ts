@@ -1,7 +1,7 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import type { JsonSchema, Principal, ReportedRequest, RequestAnswer } from '../../../contracts/index.ts';
 import { fitsSchema, hasVoted, whyNotApprover } from '../../../gate/index.ts';
-import { visible } from '../../../session/index.ts';
+import { charsOf, visible } from '../../../session/index.ts';
 import { previewText } from './preview-text.ts';
 
 /** What a person answered to one question, as it came over the wire. */
@@ -16,6 +16,9 @@ export interface FormQuestion {
   request: ReportedRequest;
   form: ElicitRequestFormParams;
 }
+
+/** Characters of a question that a client is given: its words and its form together. */
+const MAX = 20_000;
 
 /** The forms of the protocol's versions have flat objects of these. */
 const PRIMITIVES = new Set(['string', 'number', 'integer', 'boolean']);
@@ -40,18 +43,28 @@ export function formQuestion(request: ReportedRequest, principal: Principal): Fo
     if (hasVoted(request, principal)) return 'the approval is counted; others must approve too';
     const shown = previewText(approval.preview, request.args);
     if ('why' in shown) return shown.why;
-    return { request, form: { message: `${message}\n\n${shown.text}`, requestedSchema: decisionForm } };
+    return whole(request, `${message}\n\n${shown.text}`, decisionForm);
   }
   if (request.kind === 'tool') return `${request.name} is run by the client of the session, not here`;
   // The protocol forbids to ask for secrets in a form.
   if (request.elicitation === 'auth_required') return 'it asks for a credential, which may not pass through a form';
   if (request.requestedSchema === undefined) {
-    return { request, form: { message, requestedSchema: isYesNo(request) ? decisionForm : textForm } };
+    return whole(request, message, isYesNo(request) ? decisionForm : textForm);
   }
   const form = flatForm(request.requestedSchema);
-  return form
-    ? { request, form: { message, requestedSchema: form } }
-    : 'its form is not one that the protocol can show';
+  return form ? whole(request, message, form) : 'its form is not one that the protocol can show';
+}
+
+/** An answer counts for all of a question: of one that is longer nobody is shown a part. */
+function whole(
+  request: ReportedRequest,
+  message: string,
+  requestedSchema: ElicitRequestFormParams['requestedSchema'],
+): FormQuestion | string {
+  const isOwn = requestedSchema === decisionForm || requestedSchema === textForm;
+  const chars = message.length + (isOwn ? 0 : charsOf(requestedSchema));
+  if (chars > MAX) return `what it asks takes ${chars} characters, and a form shows ${MAX}`;
+  return { request, form: { message, requestedSchema } };
 }
 
 const textForm: ElicitRequestFormParams['requestedSchema'] = {

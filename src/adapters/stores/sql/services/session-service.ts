@@ -28,8 +28,7 @@ import {
   storeRefusal,
   wholeNumber,
 } from '../../../../runtime/index.ts';
-import type { Shape } from '../../../../session/index.ts';
-import { checkShape, list, listedSession, object, required, text } from '../../../../session/index.ts';
+import { listedSession } from '../../../../session/index.ts';
 import type { RestoredSession, SessionMaintenance } from '../../common/index.ts';
 import type { SqlEngine } from '../statements/index.ts';
 import { DuplicateEvent, runStatement } from '../statements/index.ts';
@@ -56,8 +55,6 @@ export interface SqlServiceOptions {
    */
   host?: string;
 }
-
-const restored: Shape<RestoredSession> = { title: text, initialState: required(object), events: required(list) };
 
 /** A session store in the tables of an SQL database. What is special about a database is in its engine. */
 export class SqlSessionService implements SessionService, SessionMaintenance {
@@ -249,8 +246,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
   async restore(key: SessionKey, session: RestoredSession): Promise<SessionRecord> {
     const engine = this.#ready();
     checkKey(key);
-    checkShape<RestoredSession>(session, 'restore: session', restored);
-    storeInput.append(session.events, undefined);
+    storeInput.restore(session);
     const initialState = { ...splitInitial(session.initialState).session };
     const title = session.title?.toWellFormed() ?? null;
     const tables = this.#tables;
