@@ -128,6 +128,7 @@ export {
   keepsQuestions,
   lendsArtifacts,
   MemoryJournal,
+  OwedAnswers,
   openNow,
   openRequest,
   partialTexts,

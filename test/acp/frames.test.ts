@@ -18,7 +18,10 @@ function rawAgent(sends: readonly (() => Iterable<string>)[]) {
     const encoder = new TextEncoder();
     const back = new TransformStream<Uint8Array, Uint8Array>();
     const writer = back.writable.getWriter();
-    const send = (text: string) => writer.write(encoder.encode(text)).catch(() => {});
+    let isClosed = false;
+    const send = async (text: string) => {
+      if (!isClosed) await writer.write(encoder.encode(text)).catch(() => {});
+    };
     const answer = (id: number | undefined, result: object) =>
       send(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
     let rest = '';
@@ -42,7 +45,10 @@ function rawAgent(sends: readonly (() => Iterable<string>)[]) {
         }
       },
     });
-    const close = async () => void writer.close().catch(() => {});
+    const close = async () => {
+      isClosed = true;
+      void writer.close().catch(() => {});
+    };
     return {
       input,
       output: back.readable,

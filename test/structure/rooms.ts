@@ -316,7 +316,7 @@ export const rooms: readonly Room[] = [
     'parts for executors of dispatch',
     'contracts session gate runtime dispatch adapters/schema adapters/models/wire adapters/models/openai',
   ),
-  room('adapters/acp/calls', 'tool calls and content in the words of the protocol', 'contracts dispatch'),
+  room('adapters/acp/calls', 'tool calls and content in the words of the protocol', 'contracts session dispatch'),
   room(
     'adapters/acp/client',
     'agents of others, driven as sessions',

@@ -1,6 +1,10 @@
 import type { InitializeResult } from '../../contracts/index.ts';
 import { CoxswainError, errorCodeOfHttp, PROTOCOL_PATH } from '../../contracts/index.ts';
 
+/** Characters of a refusal: what this package says in one is a sentence or two. */
+const MOST_REFUSAL = 64 * 1024;
+/** Milliseconds in which they come. */
+const REFUSAL_MS = 10_000;
 const SCHEMES: ReadonlySet<string> = new Set(['ws:', 'wss:', 'http:', 'https:']);
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for what is no address of a server */
@@ -41,7 +45,7 @@ export async function whyRefused(
       signal: AbortSignal.timeout(timeoutMs),
     });
     status = response.status;
-    reason = (await response.text()).trim().slice(0, 200);
+    reason = (await shortBody(response)).trim().slice(0, 200);
   } catch {
     return undefined;
   }
@@ -65,4 +69,23 @@ export async function whyRefused(
 
 function bad(message: string): CoxswainError {
   return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
+}
+
+/** The text of a response, as far as it comes in time and is as short as a refusal is; what comes behind it is not read. */
+export async function shortBody({ body }: Response): Promise<string> {
+  if (!body) return '';
+  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  const timer = setTimeout(() => void reader.cancel().catch(() => {}), REFUSAL_MS);
+  let text = '';
+  try {
+    while (text.length < MOST_REFUSAL) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      text += value;
+    }
+  } finally {
+    clearTimeout(timer);
+    await reader.cancel().catch(() => {});
+  }
+  return text.slice(0, MOST_REFUSAL);
 }

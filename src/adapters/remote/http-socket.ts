@@ -1,6 +1,7 @@
 import type { CoxswainError, WireError } from '../../contracts/index.ts';
 import { BEARER_PREFIX, parseJson } from '../../contracts/index.ts';
 import { textOfBase64url } from './base64url.ts';
+import { shortBody } from './endpoint.ts';
 import { connectionLost, errorOf } from './link-errors.ts';
 import type { WebSocketLike } from './options.ts';
 
@@ -157,7 +158,7 @@ export class HttpSocket implements SocketWithReason {
 /** What the server says in the answer, or its status where it is none of ours. */
 async function refusalOf(response: Response): Promise<CoxswainError> {
   try {
-    const { error } = parseJson(await response.text()) as {
+    const { error } = parseJson(await shortBody(response)) as {
       error: NonNullable<WireError['data']> & { message: string };
     };
     return errorOf({ code: 0, message: error.message, data: error });

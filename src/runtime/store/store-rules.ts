@@ -1,7 +1,7 @@
 import { kindOf } from '../../base/index.ts';
 import { CoxswainError, deepFreeze, MAX_JSON_DEPTH, setOwn } from '../../contracts/index.ts';
-import type { StoredEvent } from '../log/index.ts';
 import { sessionTitle } from '../../session/index.ts';
+import type { StoredEvent } from '../log/index.ts';
 import { applyDelta, noDelta, noEffects, noIds, splitDelta, stateValue, storedDelta } from '../log/index.ts';
 import type { SessionKey } from './session-service.ts';
 import { sealedLogs } from './store-checks.ts';

@@ -7,6 +7,7 @@ export { damagedNotes } from './damaged-notes.ts';
 export { decisionShown } from './decision-shown.ts';
 export { withoutHostFacts } from './host-facts.ts';
 export { MemoryJournal } from './memory-journal.ts';
+export { OwedAnswers } from './owed-answers.ts';
 export { claimOwn, isOwn } from './own-session.ts';
 export type {
   AnsweredSession,

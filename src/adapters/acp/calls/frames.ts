@@ -1,5 +1,6 @@
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
 import { CoxswainError, isNestedDeeper, MAX_JSON_DEPTH } from '../../../contracts/index.ts';
+import { PacedFrames } from './paced.ts';
 import type { AcpSdk } from './sdk.ts';
 
 /** Bytes of one frame that is read. */
@@ -9,7 +10,7 @@ const MAX_FRAME_DEPTH = 2 * MAX_JSON_DEPTH;
 
 /**
  * Frames of the protocol, as far as they may be read: what comes of a deeper one is not the same each time, and may fail
- * in code that nobody expects to. One that is over a bound ends the connection.
+ * in code that nobody expects to. One that is over a bound ends the connection, and so does whoever asks and reads no answers.
  * @param who sent it, for the message
  * @param onFault told of it once: `INTERNAL / E_AGENT_PROTOCOL`, which names the bound
  */
@@ -19,7 +20,8 @@ export function boundedFrames(
   who: string,
   onFault: (fault: CoxswainError) => void,
 ): Stream {
-  const { readable, writable } = sdk.ndJsonStream(output, input, { maxMessageBytes: MAX_FRAME_BYTES });
+  const paced = new PacedFrames(who);
+  const { readable, writable } = sdk.ndJsonStream(output, paced.input(input), { maxMessageBytes: MAX_FRAME_BYTES });
   const reader = readable.getReader();
   const checked = new ReadableStream<AnyMessage>({
     async pull(controller) {
@@ -28,6 +30,7 @@ export function boundedFrames(
         if (done) return controller.close();
         if (isNestedDeeper(value, MAX_FRAME_DEPTH))
           throw overBound(who, `is nested more than ${MAX_FRAME_DEPTH} levels deep`);
+        paced.came(value);
         controller.enqueue(value);
       } catch (error) {
         const isLarge = error instanceof sdk.MessageTooLargeError;
@@ -40,7 +43,7 @@ export function boundedFrames(
     },
     cancel: (reason) => reader.cancel(reason),
   });
-  return { readable: checked, writable };
+  return { readable: checked, writable: paced.writable(writable) };
 }
 
 function overBound(who: string, what: string, cause?: unknown): CoxswainError {

@@ -4,13 +4,15 @@ import { warnWith } from '../../../base/index.ts';
 import type { AgentHost } from '../../index.ts';
 import type { McpStdioOptions } from '../turn/index.ts';
 import { factoryOptions, loadStdioSdk, mcpInput } from '../turn/index.ts';
+import { paced } from './paced.ts';
 import { createMcpFactory } from './server.ts';
 import { Strangers } from './strangers.ts';
 
 export interface McpStdioServer {
   /**
    * Resolves when the client has closed either end, when it has sent what no message can be (a line of more than
-   * 10 MB), or when `close` was called. What it was asked stays open.
+   * 10 MB), when it has read nothing for 30 s while a thousand answers, or 16 MiB, wait for it, or when `close` was called. What it was
+   * asked stays open.
    */
   readonly closed: Promise<void>;
   close(): Promise<void>;
@@ -39,10 +41,16 @@ export async function serveMcpStdio(host: AgentHost, options: McpStdioOptions = 
   const closed = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const strangers = new Strangers(warnWith(options.warn));
+  const warn = warnWith(options.warn);
+  const pace = paced(transport, { input, output }, () => {
+    warn('the client has taken nothing of what it was sent for 30 s: the server ends');
+    void transport.close();
+  });
+  const strangers = new Strangers(warn);
   const handle = serveStdio(factory, { transport, onerror: ({ message }) => strangers.note(message) });
   const { onclose } = transport;
   transport.onclose = () => {
+    pace.end();
     onclose?.();
     end();
   };

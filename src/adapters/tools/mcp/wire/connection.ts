@@ -1,7 +1,7 @@
 import type { Client, JSONRPCMessage, Tool, Transport } from '@modelcontextprotocol/client';
 import { CoxswainError, messageOf, PACKAGE_VERSION } from '../../../../contracts/index.ts';
 import { untilAborted } from '../../../../gate/index.ts';
-import { hearFirst } from './heard.ts';
+import { DROPPED, hearFirst } from './heard.ts';
 import type { HttpTransport } from './http.ts';
 import { httpTransport } from './http.ts';
 import { readLeniently } from './lenient.ts';
@@ -10,6 +10,7 @@ import type { McpQuestion, McpReply, McpServer, McpToolsetOptions } from './opti
 import { isAnswer, isLate, Silence } from './outcome.ts';
 import type { McpSdk } from './sdk.ts';
 import { explainer } from './secrets.ts';
+import { ServerRequests } from './server-requests.ts';
 
 /** Characters of what a child printed that an error shows, and those that are kept so that no secret is cut in two. */
 const MAX_PRINTED = 1_000;
@@ -234,7 +235,18 @@ export class McpConnection {
     return client;
   }
 
-  async #transport(sdk: McpSdk, hear: (message: JSONRPCMessage) => void): Promise<Transport> {
+  async #transport(sdk: McpSdk, read: (message: JSONRPCMessage) => void): Promise<Transport> {
+    const requests = new ServerRequests();
+    const hear = (message: JSONRPCMessage) => (requests.takes(message) ? read(message) : DROPPED);
+    const transport = await this.#madeTransport(sdk, hear);
+    requests.bound(transport, () => {
+      this.#warn('it asks for more than it takes the answers to, 1,000 at once: its connection is closed');
+      void transport.close().catch(() => {});
+    });
+    return transport;
+  }
+
+  async #madeTransport(sdk: McpSdk, hear: (message: JSONRPCMessage) => unknown): Promise<Transport> {
     const server = this.#server;
     if ('url' in server) {
       const { url, headers, authProvider } = server;

@@ -2,6 +2,9 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 
 type Heard = NonNullable<Transport['onmessage']>;
 
+/** A message that the protocol does not get. */
+export const DROPPED: unique symbol = Symbol('dropped');
+
 /** After what is queued by now, and what that queues. */
 async function later(work: () => void): Promise<void> {
   await undefined;
@@ -14,7 +17,7 @@ async function later(work: () => void): Promise<void> {
  * the one before. A response is handed on a moment later than what came before it: the protocol looks at a notification in
  * the next turn of the queue, and forgets with the response who wanted to be told of progress.
  */
-export function hearFirst(transport: Transport, hear: (message: JSONRPCMessage) => void): void {
+export function hearFirst(transport: Transport, hear: (message: JSONRPCMessage) => unknown): void {
   const heard = new WeakSet<JSONRPCMessage>();
   let listener: Heard | undefined;
   Object.defineProperty(transport, 'onmessage', {
@@ -25,7 +28,7 @@ export function hearFirst(transport: Transport, hear: (message: JSONRPCMessage) 
         ((message, extra) => {
           const isFirst = !heard.has(message);
           heard.add(message);
-          if (isFirst) hear(message);
+          if (isFirst && hear(message) === DROPPED) return;
           if (!isFirst || 'method' in message) value(message, extra);
           else void later(() => value(message, extra));
         });

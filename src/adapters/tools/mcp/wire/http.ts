@@ -19,7 +19,7 @@ export function httpTransport(
   options: {
     headers: Record<string, string>;
     authProvider: AuthProvider | OAuthClientProvider | undefined;
-    hear: (message: JSONRPCMessage) => void;
+    hear: (message: JSONRPCMessage) => unknown;
   },
 ): HttpTransport {
   const { headers, authProvider, hear } = options;
@@ -30,7 +30,7 @@ export function httpTransport(
       super(url, { requestInit: { headers }, fetch: boundedFetch, ...(authProvider ? { authProvider } : {}) });
       hearFirst(this, (message) => {
         if (!('method' in message) && message.id !== undefined) this.#open.delete(message.id);
-        hear(message);
+        return hear(message);
       });
     }
 
