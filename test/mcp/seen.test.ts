@@ -22,7 +22,7 @@ describe('a yes is for what was seen', () => {
   test.each(kinds)('%s: what a form cannot show whole is not approved in one', async (kind) => {
     const long = `${'a'.repeat(20_000)} and then everything is wiped`;
     for (const [part, why] of [
-      [{ type: 'text', text: long }, `takes ${long.length} characters`],
+      [{ type: 'text', text: long }, `takes ${long.length + 45} characters`],
       [{ type: 'diff', path: 'a.txt', newText: long }, 'characters, and a form shows 20000'],
       [{ type: 'hologram', data: 'x' }, 'is hologram, which a form cannot show'],
     ] as [DisplayContent, string][]) {
