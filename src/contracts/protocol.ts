@@ -44,7 +44,7 @@ export interface InitializeResult {
   /** `host`: policy and tools stay with the server; `executor`: the client is the host. */
   serves: 'host' | 'executor';
   /** `operator`: this principal may look at sessions of others. */
-  capabilities: { approvals: boolean; sessions: boolean; operator?: boolean; verify?: boolean };
+  capabilities: { approvals: boolean; sessions: boolean; operator?: boolean; verify?: boolean; rewind?: boolean };
   limits: ProtocolLimits;
   principal: Principal;
   agents: AgentDescriptor[];

@@ -6,8 +6,9 @@ import { executablePath, noBrowser, shop, withBrowser } from './kit.ts';
 const approve = (page: Page, name: RegExp | string = /^Approve/) => page.getByRole('button', { name });
 const card = (page: Page, text: string) => page.getByRole('link').filter({ hasText: text }).first();
 
-/** `INSPECTOR_ROUNDS=full` takes a quarter of an hour. */
-const rounds = process.env.INSPECTOR_ROUNDS === 'full' ? { answers: 200, restarts: 20 } : { answers: 5, restarts: 3 };
+/** How often two people answer one question, and, a tenth of that, how often a server is restarted: `INSPECTOR_ROUNDS=200` takes minutes. */
+const answers = Number(process.env.INSPECTOR_ROUNDS ?? 5);
+const rounds = { answers, restarts: Math.max(3, Math.round(answers / 10)) };
 
 describe.skipIf(executablePath === undefined)(`the inbox in Chromium${noBrowser}`, () => {
   const { files, open } = withBrowser();

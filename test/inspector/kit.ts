@@ -5,6 +5,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { buildInspector } from '../../scripts/build-inspector.ts';
+import { rewind } from '../../src/entries/stores.ts';
 import { openSqlite } from '../../src/entries/stores-sqlite.ts';
 import type { AgentServer, ServeOptions } from '../../src/host/websocket/index.ts';
 import { serve } from '../../src/host/websocket/index.ts';
@@ -174,6 +175,7 @@ export async function shop(files: string, options: Partial<ServeOptions> = {}) {
       port,
       ui: { files, key },
       authenticate: ({ token }) => people.get(token ?? ''),
+      rewind: ({ userId, sessionId }, through) => rewind(store, { app: 'shop', userId, id: sessionId }, through),
       warn: () => {},
       ...options,
     });

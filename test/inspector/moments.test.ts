@@ -101,6 +101,29 @@ describe.skipIf(executablePath === undefined)(`what a session came to, in Chromi
     expect(await talk.locator('summary').filter({ hasText: 'refund' }).count()).toBe(0);
   });
 
+  test('a session is rewound to before a message: what followed counts no longer, its state is as it was, and a turn can be begun anew', async () => {
+    const { page: url, say } = await shop(files);
+    await say('ben', 'order-7', remember({ paid: false }));
+    await say('ben', 'order-7', remember({ paid: true }));
+    const ben = await open(url, 'ben');
+    await ben.goto(`${url}#/sessions/clerk/ben/order-7`);
+    const talk = conversation(ben);
+    await talk.locator('summary').filter({ hasText: 'paid true' }).waitFor();
+    await button(ben, 'Events').click();
+    await ben.getByRole('button', { name: /message.*paid":true/ }).click();
+    await button(ben, 'Rewind to before it…').click();
+    expect(await axeFaults(ben)).toEqual([]);
+    await ben.getByRole('dialog').getByRole('button', { name: 'Rewind', exact: true }).click();
+    await talk.locator('summary').filter({ hasText: 'paid true' }).waitFor({ state: 'detached' });
+    await talk.locator('summary').filter({ hasText: 'paid false' }).waitFor();
+    await button(ben, 'State').click();
+    await ben.getByText('was undone by a rewind').waitFor();
+    await ben.getByRole('region', { name: 'State as JSON' }).getByText('false').waitFor();
+    await ben.getByRole('textbox', { name: 'Message' }).fill('Hello again.');
+    await button(ben, 'Send').click();
+    await talk.getByText('Hello again.').waitFor();
+  });
+
   test('what a person may see of a session is saved as a file, one event a line', async () => {
     const { page: url, say } = await shop(files, { operator: ({ id }) => (id === 'eve' ? {} : undefined) });
     await say('ben', 'order-7', 'Hello, this is a secret.');

@@ -7,7 +7,7 @@ import { short } from '../parts/short.ts';
 import { Visible } from '../parts/visible.tsx';
 import { exactly } from '../state/clock.ts';
 import type { WatchedSession } from '../state/sessions.ts';
-import { Fork } from './moment.tsx';
+import { Fork, Rewind } from './moment.tsx';
 
 /** What an event says in one line. */
 function lineOf(event: AgentEvent): string {
@@ -119,6 +119,9 @@ export function Events({
               Show the session as it stood here
             </button>
             <Fork watched={watched} cursor={selected.cursor} />
+            {selected.type === 'message' && selected.role === 'user' && selected.seq !== undefined && (
+              <Rewind key={selected.id} watched={watched} through={selected.seq - 1} />
+            )}
           </div>
           <Json key={selected.id} value={selected} part="event" label="The event as JSON" />
         </>

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Dialog } from '../parts/dialog.tsx';
 import { Visible } from '../parts/visible.tsx';
 import { exactly } from '../state/clock.ts';
 import { go } from '../state/route.ts';
@@ -88,6 +89,54 @@ export function Fork({ watched, cursor }: { watched: WatchedSession; cursor: str
         <p class="notice bad" role="alert">
           <Visible text={fault} />
         </p>
+      )}
+    </>
+  );
+}
+
+/** Takes the session back to before a message. Of one's own sessions. */
+export function Rewind({ watched, through }: { watched: WatchedSession; through: number }): JSX.Element | null {
+  const [isAsked, setAsked] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const [fault, setFault] = useState<string>();
+  if (!watched.isOwn) return null;
+  const rewind = async () => {
+    setBusy(true);
+    setFault(undefined);
+    try {
+      await watched.rewind(through);
+      setAsked(false);
+    } catch (error) {
+      setFault(error instanceof Error ? error.message : String(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <button type="button" class="quiet" onClick={() => setAsked(true)}>
+        Rewind to before it…
+      </button>
+      {isAsked && (
+        <Dialog title="Rewind the session" onClose={() => setAsked(false)}>
+          <p class="plain">
+            This message and all that follows no longer count: for the agent they were never said. What tools have done
+            stays done, and the log keeps what was cut.
+          </p>
+          {fault !== undefined && (
+            <p class="notice bad" role="alert">
+              <Visible text={fault} />
+            </p>
+          )}
+          <div class="buttons">
+            <button type="button" class="quiet" onClick={() => setAsked(false)}>
+              Leave it as it is
+            </button>
+            <button type="button" class="danger" disabled={isBusy} onClick={() => void rewind()}>
+              Rewind
+            </button>
+          </div>
+        </Dialog>
       )}
     </>
   );

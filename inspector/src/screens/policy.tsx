@@ -168,27 +168,29 @@ function Judged({ ids }: { ids: readonly string[] }): JSX.Element {
   const place = { agent, userId, sessionId };
   const answer = useExplained(requestId, place, undefined, true);
   return (
-    <div class="scroll">
-      <div class="body">
-        <a class="back" href={linkTo('policy')}>
-          ← Calls
-        </a>
-        <p class="soft">
-          call <code>{<Visible text={requestId} />}</code> of session{' '}
-          <a href={linkTo('sessions', agent, userId, sessionId)}>
-            <Visible text={sessionId} />
-          </a>{' '}
-          of <Visible text={userId} />
-        </p>
-        {answer?.said && (
-          <>
-            <h3>Its arguments, as far as you may see them</h3>
-            <Json value={answer.said.args} part="judged" label="Arguments of the call" />
-          </>
-        )}
-        <h3>What policy says now</h3>
-        <Judgement requestId={requestId} place={place} answer={answer} />
+    <article class="question">
+      <div class="scroll">
+        <div class="body">
+          <a class="back" href={linkTo('policy')}>
+            ← Calls
+          </a>
+          <p class="soft">
+            call <code>{<Visible text={requestId} />}</code> of session{' '}
+            <a href={linkTo('sessions', agent, userId, sessionId)}>
+              <Visible text={sessionId} />
+            </a>{' '}
+            of <Visible text={userId} />
+          </p>
+          {answer?.said && (
+            <>
+              <h3>Its arguments, as far as you may see them</h3>
+              <Json value={answer.said.args} part="judged" label="Arguments of the call" />
+            </>
+          )}
+          <h3>What policy says now</h3>
+          <Judgement requestId={requestId} place={place} answer={answer} />
+        </div>
       </div>
-    </div>
+    </article>
   );
 }

@@ -19,7 +19,7 @@ export function StateView({
   watched.turn.value;
   const isNow = watched.moment.value === undefined;
   const { values, changes } = watched.shown.state;
-  const begun = useBegun(watched, watched.now.state.changes.length);
+  const begun = useBegun(watched);
   // Of a key that was changed later, nobody knows what it was before.
   const touched = new Set(watched.now.state.changes.map(({ key }) => key));
   const before = Object.entries(begun ?? {}).filter(([key]) => !touched.has(key));
@@ -88,7 +88,7 @@ export function StateView({
 }
 
 /** What the store has of it: also what it began with, of which no event says anything. */
-function useBegun(watched: WatchedSession, changes: number): Record<string, unknown> | undefined {
+function useBegun(watched: WatchedSession): Record<string, unknown> | undefined {
   const [state, setState] = useState<Record<string, unknown>>();
   const isRead = watched.state.value !== 'reading';
   useEffect(() => {
@@ -104,7 +104,7 @@ function useBegun(watched: WatchedSession, changes: number): Record<string, unkn
     return () => {
       isLeft = true;
     };
-  }, [watched, isRead, changes]);
+  }, [watched, isRead]);
   return state;
 }
 

@@ -113,6 +113,11 @@ export class WatchedSession {
     return copy.id;
   }
 
+  /** Takes it back to where a turn began: the log grows by a mark, and what stands behind `through` no longer counts. */
+  async rewind(through: number): Promise<void> {
+    await (await this.#controlled()).rewind(through);
+  }
+
   /** Whether its log is as it was written. */
   async verify(): Promise<Verdict> {
     if (!this.#session) throw new Error('The session is not open yet.');
@@ -192,7 +197,9 @@ export class WatchedSession {
           return;
         }
       }
-      await this.#later(LOOK_MS);
+      // What nobody looks at is not asked for.
+      do await this.#later(LOOK_MS);
+      while (!this.#isLeft && document.visibilityState === 'hidden');
     }
   }
 

@@ -29,8 +29,10 @@ import {
   checkAnswer,
   checkEvents,
   checkExecution,
+  checkIs,
   checkRequestId,
   checkSteer,
+  count,
   isoTime,
   normaliseInput,
   streamIdOf,
@@ -150,6 +152,11 @@ export class LinkedSession implements RemoteSession, ExecutorSession {
 
   async compact(): Promise<Compaction> {
     return this.#change('session/compact', {});
+  }
+
+  async rewind(through: number): Promise<void> {
+    checkIs(through, 'rewind: through', count);
+    await this.#change('session/rewind', { through });
   }
 
   async verify(): Promise<AuditVerdict> {

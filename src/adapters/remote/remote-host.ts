@@ -76,6 +76,12 @@ export interface RemoteSession extends AgentSession {
   standing(): Promise<SessionStanding>;
   compact(): Promise<Compaction>;
   /**
+   * Takes the session back to where a turn began: what follows the event of this `seq` no longer counts. Its tools have run all the same.
+   * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` (no turn begins there), `ABORTED / E_SESSION_BUSY` while it runs,
+   *   `UNIMPLEMENTED / E_UNSUPPORTED` where the server takes no sessions back
+   */
+  rewind(through: number): Promise<void>;
+  /**
    * Whether the stored log is as it was written.
    * @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED` where the server does not check logs
    */

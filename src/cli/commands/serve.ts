@@ -2,6 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { verifySession } from '../../adapters/audit/index.ts';
+import { rewind } from '../../adapters/stores/common/index.ts';
 import { messageOf } from '../../contracts/index.ts';
 import type { McpListener } from '../../host/mcp/index.ts';
 import type { AgentServer, ServeOptions } from '../../host/websocket/index.ts';
@@ -82,6 +83,8 @@ export async function serveCommand(
       // Without people only this user of this machine can connect, who can read the store as it is.
       operator: people ? ({ id }) => people.operator(id) : () => ({ content: true }),
       verify: ({ userId, sessionId }) => verifySession(work.store.sessions, { app: flags.app, userId, id: sessionId }),
+      rewind: ({ userId, sessionId }, through) =>
+        rewind(work.store.sessions, { app: flags.app, userId, id: sessionId }, through),
       ceiling: { ...(flags.mode === undefined ? {} : { permissionMode: flags.mode }) },
       ...(people ? { authenticate: ({ token }) => (token === undefined ? undefined : people.of(token)) } : {}),
       ...(flags.allowOrigin ? { allowedOrigins: flags.allowOrigin } : {}),

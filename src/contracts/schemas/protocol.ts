@@ -97,6 +97,8 @@ export const rpcParams = {
   'session/steer': z.looseObject({ ...control, data: steerData }),
   'session/update': z.looseObject({ ...control, config: sessionUpdate }),
   'session/compact': z.looseObject(control),
+  /** `through`: `seq` of the last event that still counts. */
+  'session/rewind': z.looseObject({ ...control, through: z.number().int().min(0) }),
   'session/abort': z.looseObject({
     ...control,
     target: z

@@ -22,6 +22,7 @@ export type {
   OperatorOf,
   RequestHead,
   RequestSink,
+  Rewind,
   Served,
   ServedApprovals,
   ServerOptions,

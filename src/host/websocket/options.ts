@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Principal } from '../../contracts/index.ts';
-import type { Authenticate, Authorize, OperatorOf, ServerLimits, Verify } from '../connection/index.ts';
+import type { Authenticate, Authorize, OperatorOf, Rewind, ServerLimits, Verify } from '../connection/index.ts';
 
 export interface ServeOptions {
   /**
@@ -44,6 +44,11 @@ export interface ServeOptions {
    * checked.
    */
   verify?: Verify;
+  /**
+   * Takes a session of its owner's back to where a turn began, e.g. with `rewind` of `coxswain/stores`; it is not called while the
+   * session runs here. Default: none is taken back.
+   */
+  rewind?: Rewind;
   /** Origins of pages that may connect, e.g. `https://app.example`. Default none. */
   allowedOrigins?: readonly string[];
   /** Names that a client may call the server by, without port. Default: loopback names and `host`. */

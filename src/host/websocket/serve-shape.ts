@@ -44,6 +44,7 @@ const common: Shape<ServeOptions> = {
   authorize: fn,
   operator: fn,
   verify: fn,
+  rewind: fn,
   allowedOrigins: names,
   allowedHosts: names,
   lateCredentials: flag,

@@ -6,6 +6,7 @@ import type {
   SessionUpdate,
   SteerData,
 } from '../../../contracts/index.ts';
+import { CoxswainError } from '../../../contracts/index.ts';
 import { compactIn } from '../../../session/index.ts';
 import type { Channel } from '../stream/index.ts';
 import type { Caller, Handlers } from './caller.ts';
@@ -66,6 +67,7 @@ export const controlMethods: Handlers<
   | 'session/steer'
   | 'session/update'
   | 'session/compact'
+  | 'session/rewind'
   | 'session/abort'
   | 'session/takeControl'
 > = {
@@ -92,6 +94,20 @@ export const controlMethods: Handlers<
   ),
 
   'session/compact': controlled(async ({ session }) => compactIn(session)),
+
+  'session/rewind': controlled(async ({ session, options, running }, { through }, { hub }) => {
+    const { rewind } = hub.served;
+    if (!rewind || options.ephemeral) {
+      const message = 'this server takes no sessions back; a copy of an earlier moment is made with session/fork';
+      throw new CoxswainError('UNIMPLEMENTED', 'E_UNSUPPORTED', message);
+    }
+    if (running) {
+      const message = `session ${session.id} runs; wait for the end of its turn, or abort it`;
+      throw new CoxswainError('ABORTED', 'E_SESSION_BUSY', message);
+    }
+    await rewind(session, options.userId, through);
+    return {};
+  }),
 
   'session/abort': controlled(async ({ session, running }, { target }) => {
     await session.abort({

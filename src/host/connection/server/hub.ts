@@ -48,7 +48,7 @@ export class Hub {
   /** What a client is told at first. */
   welcome(principal: Principal, version: string | undefined): InitializeResult {
     const { maxPayload, window, ringFrames, ringBytes, heartbeatMs, keyMs } = this.options.limits;
-    const { kind, approvals, agents, operator, verify } = this.served;
+    const { kind, approvals, agents, operator, verify, rewind } = this.served;
     return {
       protocolVersion: PROTOCOL_VERSION,
       server: { name: 'coxswain', ...(version === undefined ? {} : { version }) },
@@ -58,6 +58,7 @@ export class Hub {
         sessions: true,
         ...(operator?.scopeOf(principal) ? { operator: true } : {}),
         ...(verify ? { verify: true } : {}),
+        ...(rewind ? { rewind: true } : {}),
       },
       limits: { maxPayload, window, ringFrames, ringBytes, heartbeatMs, keyMs },
       principal,

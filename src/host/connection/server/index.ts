@@ -10,7 +10,7 @@ export type { HubOptions } from './hub.ts';
 export { Hub } from './hub.ts';
 export type { FollowedSession, RequestSink } from './request-caller.ts';
 export { RequestCaller } from './request-caller.ts';
-export type { OpenSessionParams, Served, ServedApprovals, Verify } from './served.ts';
+export type { OpenSessionParams, Rewind, Served, ServedApprovals, Verify } from './served.ts';
 export type { ExecutorOptions } from './served-executor.ts';
 export { servedExecutor } from './served-executor.ts';
 export { servedHost } from './served-host.ts';

@@ -11,15 +11,22 @@ import { stricterMode } from '../../terms/index.ts';
 import type { Channel } from '../stream/index.ts';
 import type { ServerOptions } from './ceiling.ts';
 import { answerBy, Ceiling, inputBy } from './ceiling.ts';
-import type { Served, ServedApprovals, Verify } from './served.ts';
+import type { Rewind, Served, ServedApprovals, Verify } from './served.ts';
 import { storeAnswers } from './store-answers.ts';
+
+/** What a server does for its clients beside running sessions. */
+interface Abilities {
+  operator?: OperatorOf | undefined;
+  verify?: Verify | undefined;
+  rewind?: Rewind | undefined;
+}
 
 /** Hosted sessions: policy and tools stay with the server. Sessions belong to their principal. */
 export function servedHost(
   host: AgentHost,
   options: ServerOptions,
   warn: (message: string, error?: unknown) => void,
-  { operator: operatorOf, verify }: { operator?: OperatorOf | undefined; verify?: Verify | undefined } = {},
+  { operator: operatorOf, verify, rewind }: Abilities = {},
 ): Served {
   const { permissionMode = host.permissionMode ?? 'default' } = options;
   const ceiling = new Ceiling({ ...options, permissionMode });
@@ -33,6 +40,7 @@ export function servedHost(
     approvals: servedApprovals(host, warn, operator),
     ...(operator ? { operator } : {}),
     ...(verify ? { verify } : {}),
+    ...(rewind ? { rewind: rewinding(rewind) } : {}),
     ready: () => storeAnswers(() => host.sessions()),
     async open(agent, request, owner) {
       ceiling.mode(request.permissionMode);
@@ -81,6 +89,14 @@ export function servedHost(
     },
   };
 }
+
+const rewinding =
+  (rewind: Rewind): NonNullable<Served['rewind']> =>
+  async (session, userId, through) => {
+    // What a sub-agent has done is its caller's.
+    if (session instanceof HostedSession && (await callerOf(session))) throw isSubagents(session.id);
+    await rewind({ userId, sessionId: session.id }, through);
+  };
 
 /** Questions of one list, from the sessions that have waited longest: those behind them come up once these are decided. */
 const MAX_LISTED = 1000;

@@ -60,6 +60,9 @@ export interface ServedApprovals {
 /** Checks the stored log of one session. */
 export type Verify = (place: { userId: string; sessionId: string }) => Promise<AuditVerdict>;
 
+/** Takes one session back: what follows the event of this `seq` no longer counts. */
+export type Rewind = (place: { userId: string; sessionId: string }, through: number) => Promise<unknown>;
+
 /** Whose session it is: {@link nameOfPrincipal} of theirs. */
 export interface SessionOwner {
   readonly userId: string;
@@ -76,6 +79,8 @@ export interface Served {
   readonly operator?: OperatorView;
   /** Checks the stored log of a session. Absent: it cannot be checked here. */
   readonly verify?: Verify;
+  /** Takes a session that is open here back. Absent: nothing is taken back here. @throws CoxswainError `E_CEILING` */
+  readonly rewind?: (session: AgentSession, userId: string, through: number) => Promise<void>;
   /** The store answers. Rejects where it does not. */
   ready(): Promise<void>;
   open(agent: string, request: OpenSessionParams, whose: SessionOwner): Promise<AgentSession>;
