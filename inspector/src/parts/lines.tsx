@@ -18,6 +18,8 @@ interface LinesProps {
 /** Lines above which only those are made that are on the screen. */
 const MANY = 250;
 const LINE_PX = 20;
+/** Lines of one height take one another's place: more than are on any screen. */
+const RECYCLED = 512;
 
 /** Tells which of the elements with `data-line` below one have been on the screen whole. */
 export function useSeen(box: RefObject<HTMLElement | null>, part: string, count: number, seen: Seen | undefined): void {
@@ -118,7 +120,7 @@ function Virtual({
       <div class="tall" style={{ height: `${lines.getTotalSize()}px` }}>
         {lines.getVirtualItems().map(({ index, start }) => (
           <div
-            key={index}
+            key={linePx === undefined ? index : index % RECYCLED}
             class="line"
             data-line={index}
             data-index={index}

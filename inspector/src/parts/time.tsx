@@ -1,13 +1,18 @@
+import { useComputed } from '@preact/signals';
 import type { JSX } from 'preact';
 import { duration, exactly, now } from '../state/clock.ts';
 
 /** `9 min ago`, with the exact time under the pointer. */
 export function Ago({ time }: { time: string | number }): JSX.Element {
   const at = new Date(time);
-  const ms = now.value - at.getTime();
+  // A list has a thousand of these: each second those alone are drawn that say something else.
+  const says = useComputed(() => {
+    const ms = now.value - new Date(time).getTime();
+    return ms < 5000 ? 'just now' : `${duration(ms)} ago`;
+  });
   return (
     <time dateTime={at.toISOString()} title={exactly(time)}>
-      {ms < 5000 ? 'just now' : `${duration(ms)} ago`}
+      {says}
     </time>
   );
 }
