@@ -31,7 +31,7 @@ export class StateFold {
         this.changes.push(change);
         this.#apply(change);
       }
-    } else if (event.type === 'custom' && event.kind === 'rewound') this.#rewind(event.data.through);
+    } else if (event.type === 'custom' && event.kind === 'rewound') this.#rewind(event.data.through, event.seq);
   }
 
   #apply(change: StateChange): void {
@@ -39,8 +39,10 @@ export class StateFold {
     else this.values.delete(change.key);
   }
 
-  #rewind(through: number): void {
-    for (const change of this.changes) if (change.seq > through && !isShared(change.key)) change.isUndone = true;
+  /** `by`: seq of the event that says so; what it changes itself counts. */
+  #rewind(through: number, by = Number.POSITIVE_INFINITY): void {
+    const isCut = ({ seq, key }: StateChange) => seq > through && seq < by && !isShared(key);
+    for (const change of this.changes) if (isCut(change)) change.isUndone = true;
     this.values.clear();
     for (const change of this.changes) if (!change.isUndone) this.#apply(change);
   }
