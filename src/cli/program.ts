@@ -202,7 +202,15 @@ function addServe(program: Command, interrupts: Interrupts, result: { code: numb
     .addOption(new Option('--open-once <file>').hideHelp())
     .option('--mcp <port>', 'serve MCP clients too, over HTTP on this port; 0: any free one', port)
     .option('--recover', 'resume what a crash has cut off')
-    .option('--dispatcher <url>', 'share turns with other nodes: postgres://…, or postgres for the database of --store')
+    .option(
+      '--dispatcher <url>',
+      'share turns with other nodes: postgres://…, restate://…, or postgres for the database of --store',
+    )
+    .option('--dispatcher-address <url>', 'by which Restate reaches the nodes; default: this one')
+    .option(
+      '--dispatcher-listen <address:port>',
+      'where this node listens to Restate; default: 127.0.0.1, any free port',
+    )
     .option('--bus <url>', 'hear other nodes at once: postgres://…, nats://…, or postgres')
     .option('--turns <n>', 'turns of the dispatcher at a time', positiveWhole, 100)
     .addOption(

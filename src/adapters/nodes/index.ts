@@ -4,3 +4,5 @@ export type { BusOptions } from './postgres-bus.ts';
 export { postgresBus } from './postgres-bus.ts';
 export type { PostgresDispatcherOptions } from './postgres-dispatcher.ts';
 export { postgresDispatcher } from './postgres-dispatcher.ts';
+export type { RestateDispatcherOptions } from './restate-dispatcher.ts';
+export { restateDispatcher } from './restate-dispatcher.ts';

@@ -27,6 +27,8 @@ export interface ServeFlags extends HostFlags {
   recover?: true;
   /** Shares turns with other nodes. */
   dispatcher?: string;
+  dispatcherAddress?: string;
+  dispatcherListen?: string;
   /** Tells other nodes at once. */
   bus?: string;
   /** Turns of the dispatcher at a time. */

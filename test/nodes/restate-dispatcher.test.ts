@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { restateDispatcher } from '../../src/adapters/nodes/index.ts';
+import { newId } from '../../src/base/index.ts';
+import { door, refusal } from '../host/kit.ts';
+import { dispatcherSuite } from '../suites/dispatcher.ts';
+import { restateProgram, restateServer } from './restate-server.ts';
+
+describe.skipIf(restateProgram === undefined)('Restate', () => {
+  let server: Awaited<ReturnType<typeof restateServer>>;
+  beforeAll(async () => {
+    server = await restateServer();
+  }, 90_000);
+  afterAll(() => server.close());
+
+  dispatcherSuite('restate', async () => {
+    const app = `shop-${newId()}`;
+    const open = () => restateDispatcher(server.url, { app, admin: server.admin, warn: () => {} });
+    const dispatcher = await open();
+    return { dispatcher, other: open, close: () => dispatcher.close() };
+  });
+
+  test('RS-01 what waits outlives a Restate server that is killed', async () => {
+    const dispatcher = await restateDispatcher(server.url, {
+      app: `shop-${newId()}`,
+      admin: server.admin,
+      warn: () => {},
+    });
+    const { opened, open } = door<string>();
+    await dispatcher.wake({ agent: 'bot', userId: 'ann', sessionId: 'kept' });
+    await server.kill();
+    const away = await refusal(dispatcher.wake({ agent: 'bot', userId: 'ann', sessionId: 'lost' }));
+    expect(away).toMatchObject({ status: 'UNAVAILABLE', code: 'E_DISPATCHER' });
+    await server.start();
+    const stop = await dispatcher.serve(async ({ sessionId }) => open(sessionId), { concurrency: 1 });
+    expect(await opened).toBe('kept');
+    await stop();
+    await dispatcher.close();
+  });
+});
+
+test('RS-02 a URL of something else is refused before anything is opened', async () => {
+  expect(await refusal(restateDispatcher('postgres://127.0.0.1/x', { app: 'shop' }))).toMatchObject({
+    code: 'E_STORE_URL',
+  });
+});
