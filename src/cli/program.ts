@@ -220,6 +220,8 @@ function addServe(program: Command, interrupts: Interrupts, result: { code: numb
         'hold',
       ]),
     )
+    .option('--max-turns <n>', 'turns at a time, of clients too; more are refused for a second', positiveWhole)
+    .option('--max-memory <MiB>', 'memory above which nothing new is begun', positiveWhole)
     .option('--deadline <seconds>', 'how long runs may continue after SIGTERM', whole, 30)
     .addHelpText(
       'after',

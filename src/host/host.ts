@@ -44,6 +44,7 @@ import {
   checkOpen,
   checkWork,
   defaultPolicy,
+  Entrance,
   held,
   hostContext,
   RememberedRules,
@@ -77,6 +78,7 @@ class Host implements AgentHost, Holder {
   /** Runs that the host goes on with by itself. */
   readonly #underWay = new Set<Promise<void>>();
   readonly #background: Background;
+  readonly #entrance: Entrance;
   readonly #warn: (message: string, error?: unknown) => void;
   /** What is noted of sessions whose executor is not believed. */
   readonly #journal: HostJournal;
@@ -101,6 +103,7 @@ class Host implements AgentHost, Holder {
       this.#sources.set(name, source);
     }
     this.#tools = new HostToolRegistry(options.tools ?? [], options.toolProviders ?? [], this.#warn);
+    this.#entrance = new Entrance(options.admission);
     const host: ApprovalHost = {
       openSessions: (scope) => waitingSessions(this.#sources, this.#ownContext(), scope),
       openTurns: () => sessionsInTurn(this.#sources, this.#ownContext()),
@@ -124,6 +127,7 @@ class Host implements AgentHost, Holder {
         open: (agent, opening) => this.open(agent, opening),
         openSessions: host.openSessions,
         unattended: (options) => unattendedOf(this.#sources, this.#ownContext(), options),
+        fullForMs: () => (this.#entrance.full() === undefined ? undefined : this.#entrance.retryAfterMs),
         leaveAll: () => this.#leaveAll(),
         releaseDead: ({ agent, userId, sessionId }) => this.#releaseDead(agent, userId, sessionId),
       },
@@ -133,6 +137,7 @@ class Host implements AgentHost, Holder {
       options,
       base: options.policy ?? defaultPolicy(),
       remembered: new RememberedRules(),
+      entrance: this.#entrance,
       confirmations: new Confirmations(),
       runTimeQuestions: new RunTimeQuestions(),
       warn: this.#warn,

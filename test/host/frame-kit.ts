@@ -4,6 +4,7 @@ import { HostedFrame } from '../../src/host/frame/hosted-frame.ts';
 import type { HostedSession } from '../../src/host/hosted/hosted-session.ts';
 import { Confirmations } from '../../src/host/questions/confirmation.ts';
 import { RunTimeQuestions } from '../../src/host/questions/run-time-questions.ts';
+import { Entrance } from '../../src/host/terms/admission.ts';
 import type { HostOptions } from '../../src/host/terms/options.ts';
 import { RememberedRules } from '../../src/host/terms/remembered.ts';
 import { LazyMap } from '../../src/session/index.ts';
@@ -31,6 +32,7 @@ export function frameOf({
     options: { app: 'shop', agents: [], ...options },
     base: base ?? policyOf({}),
     remembered: new RememberedRules(),
+    entrance: new Entrance(),
     confirmations: new Confirmations(),
     runTimeQuestions: new RunTimeQuestions(),
     warn: () => {},

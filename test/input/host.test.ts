@@ -44,6 +44,7 @@ const hostOptions: Required<{ [K in keyof HostOptions]: true }> = {
   approvalPollMs: true,
   followPollMs: true,
   dispatcher: true,
+  admission: true,
   bus: true,
   telemetry: true,
   warn: true,

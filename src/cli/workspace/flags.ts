@@ -25,6 +25,9 @@ export interface HostFlags extends StoreFlags {
   workspace?: string;
   model?: string;
   mcpServers?: string;
+  /** What one program takes upon itself: turns at a time, and MiB of memory. */
+  maxTurns?: number;
+  maxMemory?: number;
   /** What becomes of turns of another version of the agent. */
   agentChanged?: 'go' | 'ask' | 'hold';
 }

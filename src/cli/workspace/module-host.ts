@@ -4,7 +4,7 @@ import { messageOf } from '../../contracts/index.ts';
 import type { AgentModule } from '../../embed/index.ts';
 import { createHost } from '../../embed/index.ts';
 import { isForNamed } from '../../gate/index.ts';
-import type { AgentHost, AnswerFor } from '../../host/index.ts';
+import type { AgentHost, AnswerFor, HostOptions } from '../../host/index.ts';
 import { Asker } from '../questions/index.ts';
 import type { Interrupts, Screen } from '../terminal/index.ts';
 import { clean, errorLine, hasKeyboard, paint } from '../terminal/index.ts';
@@ -137,6 +137,7 @@ async function furnish(
     ...(module.prices ? { prices: module.prices } : {}),
     ...(module.limits ? { limits: module.limits } : {}),
     ...(flags.mode === undefined ? {} : { permissionMode: flags.mode }),
+    ...admissionOf(flags),
     ...(flags.agentChanged === undefined ? {} : { onAgentChanged: flags.agentChanged }),
     ...approvers(flags, asks ? asker : undefined, { answerable, elsewhere: asksElsewhere }),
   });
@@ -169,6 +170,12 @@ async function furnish(
     },
   };
   return moduleHost;
+}
+
+function admissionOf({ maxTurns, maxMemory }: HostFlags): Partial<Pick<HostOptions, 'admission'>> {
+  if (maxTurns === undefined && maxMemory === undefined) return {};
+  const memory = maxMemory === undefined ? {} : { memoryBytes: maxMemory * 1024 * 1024 };
+  return { admission: { ...(maxTurns === undefined ? {} : { turns: maxTurns }), ...memory } };
 }
 
 interface Answering {

@@ -55,6 +55,8 @@ export interface WorkHost extends Pick<ApprovalHost, 'openSessions' | 'borrow' |
   /** The mark of a holder whose process is gone, where there is nothing to do in its session. */
   releaseDead(place: SessionPlace): Promise<void>;
   look(place: SessionPlace): Promise<void>;
+  /** Milliseconds after which there may be room for another turn here; undefined: there is. */
+  fullForMs(): number | undefined;
   /** Runs that are live here, each asked to leave: it resolves with its place if its turn goes on elsewhere. */
   leaveAll(): Promise<SessionPlace | undefined>[];
 }
@@ -138,6 +140,9 @@ export class HostWork implements Work {
   }
 
   async #look(place: SessionPlace): Promise<void> {
+    const fullForMs = this.#host.fullForMs();
+    // It waits where other programs see it, too.
+    if (fullForMs !== undefined) return this.#dispatcher.schedule(place, new Date(Date.now() + fullForMs));
     this.#counts.running++;
     try {
       await this.#host.look(place);

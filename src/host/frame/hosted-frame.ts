@@ -22,7 +22,14 @@ import { isOwn, isPipeable, lendsArtifacts, nameOfPrincipal, newId, resultArtifa
 import type { PolicyRule } from '../policy/index.ts';
 import type { Confirmations, JudgeOptions, RunTimeQuestions } from '../questions/index.ts';
 import { Judge } from '../questions/index.ts';
-import type { HostOptions, PresentAgent, Remembered, RememberedFor, RememberedRules } from '../terms/index.ts';
+import type {
+  Entrance,
+  HostOptions,
+  PresentAgent,
+  Remembered,
+  RememberedFor,
+  RememberedRules,
+} from '../terms/index.ts';
 import { firstOf, forBoth, onBehalfOf, presentAgent, sessionPolicy, stricterMode } from '../terms/index.ts';
 import type { Grounds, HostTool, Subagent } from '../tools/index.ts';
 import { subagentOf } from '../tools/index.ts';
@@ -69,6 +76,7 @@ export interface FrameHost {
   readonly remembered: RememberedRules;
   readonly confirmations: Confirmations;
   readonly runTimeQuestions: RunTimeQuestions;
+  readonly entrance: Entrance;
   readonly warn: (message: string, error?: unknown) => void;
   announce(place: SessionOwnership, question: ReportedRequest): void;
   /** Something about a call was answered. */
@@ -138,6 +146,11 @@ export class HostedFrame implements JudgeOptions {
 
   get options(): HostOptions {
     return this.#host.options;
+  }
+
+  /** Who may begin a turn here, beside those that run. */
+  get entrance(): Entrance {
+    return this.#host.entrance;
   }
 
   /** Of a sub-agent: the call that it works for. */

@@ -22,8 +22,9 @@ import type {
   TelemetrySpan,
 } from '../../contracts/index.ts';
 import { CoxswainError, callIdOf, openRequestOf } from '../../contracts/index.ts';
-import type { Heeded } from '../../session/index.ts';
+import type { Heeded, JoiningOptions } from '../../session/index.ts';
 import {
+  begins,
   checkAbort,
   checkAnswer,
   checkEvents,
@@ -82,6 +83,8 @@ export class HostedSession implements Session, ControlledSession, Ruling {
   /** Who was named when the stream was begun that is live. */
   #speaker: Principal | undefined;
   readonly beginnings = new Beginnings(this);
+  /** Makes room for another turn of the host. */
+  #leaveHost: (() => void) | undefined;
   #trace: SessionTrace | undefined;
   #closed = false;
 
@@ -333,6 +336,13 @@ export class HostedSession implements Session, ControlledSession, Ruling {
     const looking = assertCallers(this);
     if (looking) await looking;
     if (options.whilePending === 'hold' && inputs.some(({ kind }) => kind === 'message')) await settleExpired(this);
+    if (
+      this.frame.depth === 0 &&
+      !(options as JoiningOptions)[begins] &&
+      inputs.some(({ kind }) => kind === 'message')
+    ) {
+      this.frame.entrance.admit();
+    }
     const run = await this.beginnings.begin(inputs, options, (terms, begun) =>
       this.#start(out, terms, options, streamId, begun),
     );
@@ -352,6 +362,7 @@ export class HostedSession implements Session, ControlledSession, Ruling {
       deaf?.();
       await run.hold.letGo();
       this.#run = undefined;
+      this.#leaveHost?.();
       run.over();
     }
     // Whoever sees it may go on at once.
@@ -381,6 +392,7 @@ export class HostedSession implements Session, ControlledSession, Ruling {
     const tools = offeredTools(frame, terms.options.tools);
     const held = { ...terms.options, tools, streamId };
     this.#speaker = options.principal;
+    if (frame.depth === 0) this.#leaveHost = frame.entrance.enter();
     this.#run = new HostedRun(this, out, held, terms, this.#turnSpan(options, begun));
     return this.#run;
   }

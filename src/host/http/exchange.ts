@@ -98,13 +98,15 @@ export function errorAnswer(thrown: unknown, headers: Record<string, string> = {
       headers: {
         ...JSON_HEADERS,
         ...(http === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-        ...(retryable ? { 'retry-after': '1' } : {}),
+        ...(retryable ? { 'retry-after': String(secondsOf(details?.retryAfterMs)) } : {}),
         ...refused?.headers,
         ...headers,
       },
     },
   );
 }
+
+const secondsOf = (ms: unknown) => (typeof ms === 'number' && ms > 0 ? Math.ceil(ms / 1000) : 1);
 
 /** An event stream that nobody on the way keeps, changes or holds back. */
 export function eventAnswer(body: EventBody): Response {

@@ -21,6 +21,7 @@ import {
   required,
   text,
 } from '../../session/index.ts';
+import type { AdmissionLimits } from './admission.ts';
 import type { AuditOptions, HostOptions, OpenOptions } from './options.ts';
 
 /** What decides must be able to: a policy that is none would be found out at the first call. */
@@ -51,6 +52,8 @@ const atLeastOne: Check = {
   needs: 'a number from 1',
   fits: (value) => amount.fits(value) && Number(value) >= 1,
 };
+
+const admission: Shape<AdmissionLimits> = { turns: atLeastOne, memoryBytes: atLeastOne, retryAfterMs: atLeastOne };
 
 const host: Shape<HostOptions> = {
   app: anything,
@@ -85,6 +88,7 @@ const host: Shape<HostOptions> = {
   followPollMs: amount,
   bus: having('publish', 'subscribe'),
   dispatcher: having('wake', 'schedule', 'serve', 'close'),
+  admission: object,
   telemetry: having('startSpan'),
   warn: fn,
 };
@@ -100,6 +104,9 @@ export function checkHost(options: HostOptions): void {
   if (options.principal !== undefined) checkPrincipal(options.principal, `${where}.principal`);
   if (options.approvers !== undefined) {
     checkOptions<ApproverRule>(options.approvers, `${where}.approvers`, approvers);
+  }
+  if (options.admission !== undefined) {
+    checkOptions<AdmissionLimits>(options.admission, `${where}.admission`, admission);
   }
   if (options.hooks !== undefined) checkHooks(options.hooks, `${where}.hooks`);
   if (options.limits !== undefined) checkLimits(options.limits, `${where}.limits`);

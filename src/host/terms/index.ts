@@ -1,4 +1,7 @@
 /** What turns are held to: options, budget, principal, mode, remembered answers. */
+
+export type { AdmissionLimits } from './admission.ts';
+export { Entrance } from './admission.ts';
 export type { OnAgentChanged, PresentAgent } from './agent-version.ts';
 export { approvedForVersion, presentAgent } from './agent-version.ts';
 export type { Budget } from './budget.ts';

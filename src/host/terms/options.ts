@@ -19,6 +19,7 @@ import type {
   ToolProvider,
 } from '../../contracts/index.ts';
 import type { RedactionOptions } from '../../session/index.ts';
+import type { AdmissionLimits } from './admission.ts';
 import type { OnAgentChanged } from './agent-version.ts';
 
 /** Undefined: this handler does not answer; the question stays open. */
@@ -113,6 +114,11 @@ export interface HostOptions {
    * `postgresBus(url)`. Without it, or while it is away, they look every `followPollMs`.
    */
   bus?: Bus;
+  /**
+   * How much this program takes upon itself: what would be more is refused with `E_FULL` where a client begins a turn, and
+   * waits in the dispatcher where nobody does. Turns that wait for people, and sub-agents, do not count. Default: no limit.
+   */
+  admission?: AdmissionLimits;
   /** Where spans go, e.g. `otelTelemetry()`: the host's, and those of agents that have no tracing system of their own. */
   telemetry?: Telemetry;
   /** Gets what went wrong without consequence. Default: stderr. */
