@@ -1,9 +1,10 @@
-import { newId, unreachable } from '../../base/index.ts';
+import { guarded, newId, unreachable } from '../../base/index.ts';
 import type {
   ContentPart,
   MessageInput,
   SessionInput,
   ToolApprovalInput,
+  TurnTerms,
   ToolResultInput,
 } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
@@ -123,7 +124,7 @@ function withWords(
     throw new CoxswainError('FAILED_PRECONDITION', 'E_NO_TURN', 'there is no turn to continue; send a message');
   }
   assertTurnOfAgent(invocation.tree, fold, fold.turn.id);
-  const { terms } = invocation.options;
+  const terms = termsOf(invocation);
   if (fold.turn.ended === undefined) {
     if (terms) events.unshift(invocation.rootEvent({ author: 'user', actions: { terms } }));
     return events;
@@ -249,7 +250,7 @@ function takeMessage(
 const turnEvents = (...about: Parameters<typeof turnEvent>): StoredEvent[] => [turnEvent(...about)];
 
 function joiningEvents(invocation: OpenRun, parts: ContentPart[], role: string | undefined): StoredEvent[] {
-  const { terms } = invocation.options;
+  const terms = termsOf(invocation);
   const words = invocation.rootEvent({
     author: 'user',
     content: { role: 'user', parts },
@@ -259,6 +260,11 @@ function joiningEvents(invocation: OpenRun, parts: ContentPart[], role: string |
   return terms ? [invocation.rootEvent({ author: 'user', actions: { terms } }), words] : [words];
 }
 
+/** As they are stored: what is read of them later is read of this. @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+function termsOf({ options: { terms } }: OpenRun): TurnTerms | undefined {
+  return terms && guarded('options.terms', () => ({ ...terms }));
+}
+
 function turnEvent(invocation: OpenRun, parts: ContentPart[], role: string | undefined): StoredEvent {
   const start = startingAgent(invocation.tree, invocation.fold).name;
   const { name: root } = invocation.tree.root;
@@ -266,7 +272,7 @@ function turnEvent(invocation: OpenRun, parts: ContentPart[], role: string | und
   const late = [...invocation.fold.steers.keys()];
   const before = invocation.fold.terms.get(invocation.turnId);
   // One that nobody begins with a message goes on with what the turn before it was held to.
-  const held = invocation.options.terms ?? (parts.length > 0 ? undefined : before);
+  const held = termsOf(invocation) ?? (parts.length > 0 ? undefined : before);
   // A copy of a sub-agent's session has what its caller has said: whose it was stays known.
   const terms = before?.calledBy && !held?.calledBy ? { ...held, calledBy: before.calledBy } : held;
   const { traceparent, tracestate }: Record<string, string> = { ...invocation.options.traceContext };
