@@ -97,6 +97,7 @@ class RestateDispatcher implements Dispatcher {
       identityKey,
       tries: TRIES,
       againMs: AGAIN_MS,
+      ready: async (key) => void (await this.#room(key)),
       look: (key, place) => this.#look(key, place),
     });
   }
@@ -141,31 +142,38 @@ class RestateDispatcher implements Dispatcher {
     await this.#endpoint.close();
   }
 
-  /** One look; false: it has failed. Where nobody serves here, the call is Restate's again. */
-  async #look(key: string, { agent, userId, sessionId }: SessionPlace): Promise<boolean> {
+  /** Who has room for a look. Where nobody serves here, the call is Restate's again. */
+  async #room(key: string): Promise<Server> {
     for (;;) {
       if (this.#servers.length === 0) throw new Error('this program takes no looks now');
       const server = this.#servers.find(({ running, concurrency }) => running.size < concurrency);
-      if (server && !this.#running.has(key)) {
-        let isDone = true;
-        const looking = server
-          .look({ agent, userId, sessionId })
-          .catch((error: unknown) => {
-            isDone = false;
-            this.#warn(`session ${sessionId} could not be looked at; it is tried again`, error);
-          })
-          .finally(() => {
-            server.running.delete(looking);
-            this.#running.delete(key);
-            this.#stir();
-          });
-        server.running.add(looking);
-        this.#running.set(key, looking);
-        await looking;
-        return isDone;
-      }
+      if (server && !this.#running.has(key)) return server;
       await new Promise<void>((resolve) => this.#waiting.add(resolve));
     }
+  }
+
+  /** One look; false: it has failed. */
+  async #look(key: string, { agent, userId, sessionId }: SessionPlace): Promise<boolean> {
+    let server = await this.#room(key);
+    // Somebody else may have taken it in between.
+    while (server.running.size >= server.concurrency || this.#running.has(key)) server = await this.#room(key);
+    let isDone = true;
+    const { running } = server;
+    const looking = server
+      .look({ agent, userId, sessionId })
+      .catch((error: unknown) => {
+        isDone = false;
+        this.#warn(`session ${sessionId} could not be looked at; it is tried again`, error);
+      })
+      .finally(() => {
+        running.delete(looking);
+        this.#running.delete(key);
+        this.#stir();
+      });
+    running.add(looking);
+    this.#running.set(key, looking);
+    await looking;
+    return isDone;
   }
 
   #stir(): void {

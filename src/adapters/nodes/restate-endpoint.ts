@@ -40,6 +40,8 @@ export interface EndpointParts {
   /** How often a look that fails is tried, and milliseconds before the second try. */
   readonly tries: number;
   readonly againMs: number;
+  /** Resolves when a look at a session can begin here. Rejects where another program is to try. */
+  ready(key: string): Promise<void>;
   /** One look at a session; false: it has failed. Rejects where another program is to try. */
   look(key: string, place: SessionPlace): Promise<boolean>;
 }
@@ -131,7 +133,9 @@ export class RestateEndpoint {
   }
 
   async #look(context: Context, place: SessionPlace, bell: object): Promise<void> {
-    const { tries, againMs, look } = this.#parts;
+    const { tries, againMs, ready, look } = this.#parts;
+    // Until somebody serves, all who ring want this one.
+    await context.run('ready', () => ready(context.key));
     // Whoever rings from here on wants another look.
     await context.objectClient(bell, context.key).take();
     for (let n = 0; n < tries; n++) {
