@@ -4,8 +4,8 @@ import type {
   MessageInput,
   SessionInput,
   ToolApprovalInput,
-  TurnTerms,
   ToolResultInput,
+  TurnTerms,
 } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { ensureValidator } from '../../gate/index.ts';
