@@ -12,7 +12,7 @@ const faults: Record<string, string> = {
     SELECT s.id, s.last_seq, e.n, e.ids, e.most FROM adk_sessions s LEFT JOIN (
       SELECT session_id, count(*) AS n, count(DISTINCT id) AS ids, min(seq) AS least, max(seq) AS most
       FROM adk_events GROUP BY session_id) e ON e.session_id = s.id
-    WHERE e.n IS DISTINCT FROM s.last_seq OR e.most IS DISTINCT FROM s.last_seq OR e.ids <> e.n OR e.least <> 1`,
+    WHERE COALESCE(e.n, 0) <> s.last_seq OR COALESCE(e.most, 0) <> s.last_seq OR e.ids <> e.n OR e.least <> 1`,
   'a turn is stuck': 'SELECT session_id, agent FROM adk_open_turns',
   'a call is open': 'SELECT session_id, call_id FROM adk_open_calls',
   'a session is held by nobody': `SELECT id, owner FROM adk_sessions WHERE owner IS NOT NULL`,

@@ -23,6 +23,10 @@ export interface ClusterNode {
 export interface Version {
   version?: string;
   onAgentChanged?: NonNullable<HostOptions['onAgentChanged']>;
+  /** URL of a NATS. */
+  bus?: string;
+  /** Milliseconds by which its clock is wrong. */
+  skewMs?: number;
 }
 
 /** Any number of node processes over one database, and a program that runs nothing, to submit and to decide. */
@@ -34,7 +38,12 @@ export async function cluster(database: TestDatabase, schema: string, seed = 1) 
   const nodes: ClusterNode[] = [];
   const closers: (() => Promise<void>)[] = [];
 
-  async function start({ version = '1', onAgentChanged = 'ask' }: Version = {}): Promise<ClusterNode> {
+  async function start({
+    version = '1',
+    onAgentChanged = 'ask',
+    bus = '',
+    skewMs = 0,
+  }: Version = {}): Promise<ClusterNode> {
     const child = startChild(
       '../nodes/node-child.ts',
       url,
@@ -42,6 +51,8 @@ export async function cluster(database: TestDatabase, schema: string, seed = 1) 
       String(seed + nodes.length),
       version,
       onAgentChanged,
+      bus,
+      String(skewMs),
     );
     const said: string[] = [];
     const waiting = new Set<() => void>();
@@ -75,10 +86,10 @@ export async function cluster(database: TestDatabase, schema: string, seed = 1) 
   }
 
   /** A host of this process, which takes no turns. */
-  async function outside(of: Version = {}): Promise<AgentHost> {
+  async function outside({ version = '1', onAgentChanged = 'ask' }: Version = {}): Promise<AgentHost> {
     const store = await database.open();
     const dispatcher = await postgresDispatcher(url, { app: 'shop', schema, warn: () => {} });
-    const host = nodeHost(store, world, { dispatcher, warn: () => {}, version: '1', ...of });
+    const host = nodeHost(store, world, { dispatcher, warn: () => {}, version, onAgentChanged });
     closers.push(async () => {
       await host.close();
       await dispatcher.close();

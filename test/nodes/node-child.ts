@@ -1,21 +1,24 @@
 import { writeSync } from 'node:fs';
-import { postgresDispatcher } from '../../src/adapters/nodes/index.ts';
+import { natsBus, postgresDispatcher } from '../../src/adapters/nodes/index.ts';
 import { openSql } from '../../src/adapters/stores/sql/index.ts';
 import { serve } from '../../src/host/websocket/index.ts';
 import { nodeHost, openWorld } from './node-host.ts';
 
 // One node: any number of them run over one database. It serves clients and runs what the dispatcher brings, until SIGTERM.
 
-const [url = '', schema = '', seed = '1', version, onAgentChanged] = process.argv.slice(2);
+const [url = '', schema = '', seed = '1', version, onAgentChanged, busUrl = '', skewMs = '0'] = process.argv.slice(2);
+if (skewMs !== '0') setClock(Number(skewMs));
 const say = (line: string) => writeSync(1, `${line}\n`);
 const warn = (message: string, error?: unknown) => say(`warn ${message} ${String(error)}`.replaceAll('\n', ' '));
 const store = await openSql(url, { maxConnections: 8 });
 const world = await openWorld(url);
+const bus = busUrl === '' ? undefined : await natsBus(busUrl, { app: 'shop', warn });
 const dispatcher = await postgresDispatcher(url, { app: 'shop', schema, warn });
 const host = nodeHost(store, world, {
   dispatcher,
   seed: Number(seed),
   warn,
+  ...(bus ? { bus } : {}),
   ...(version === undefined ? {} : { version }),
   ...(onAgentChanged === undefined ? {} : { onAgentChanged: onAgentChanged as 'go' }),
 });
@@ -32,3 +35,17 @@ process.once('SIGTERM', async () => {
   process.exit();
 });
 say(`ready ${server.port}`);
+
+/** All that asks for the time gets a wrong one; what only measures time does not. */
+function setClock(skew: number): void {
+  const Right = Date;
+  globalThis.Date = class extends Right {
+    constructor(...given: [] | [number]) {
+      if (given.length === 0) super(Right.now() + skew);
+      else super(...given);
+    }
+    static override now(): number {
+      return Right.now() + skew;
+    }
+  } as DateConstructor;
+}

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Dispatcher } from '../../src/contracts/index.ts';
+import type { Bus, Dispatcher } from '../../src/contracts/index.ts';
 import type { AgentHost } from '../../src/index.ts';
 import { createHost, defineTool, LlmAgent } from '../../src/index.ts';
 import type { SessionService } from '../../src/runtime/index.ts';
@@ -79,6 +79,7 @@ export function nodeHost(
   { at, begin }: World,
   parts: {
     dispatcher?: Dispatcher;
+    bus?: Bus;
     seed?: number;
     version?: string;
     onAgentChanged?: 'go' | 'ask' | 'hold';

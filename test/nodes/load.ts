@@ -1,0 +1,153 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { postgresDispatcher } from '../../src/adapters/nodes/index.ts';
+import { newId } from '../../src/base/index.ts';
+import { postgresServer } from '../adapters/databases.ts';
+import { randomFrom } from '../adapters/kill.ts';
+import type { Child } from '../adapters/processes.ts';
+import { startChild } from '../adapters/processes.ts';
+import { faultsOf } from './check-history.ts';
+import { percentile } from './kill-nodes.ts';
+import { loadHost } from './load-host.ts';
+
+// node test/nodes/load.ts [seconds, default 120] [nodes, default 3] [running, default 500] [sessions, default 5000]
+//   [tenants, default 10] [modelMs, default 8000] [seed]: turns of several tenants over several nodes, one PostgreSQL.
+
+const [seconds = 120, nodeCount = 3, running = 500, sessions = 5000, tenants = 10, modelMs = 8000, seed = 1] =
+  process.argv.slice(2).map(Number);
+if (postgresServer.skip) throw new Error(`no PostgreSQL: ${postgresServer.skip}`);
+const random = randomFrom(seed);
+const database = await postgresServer.make();
+const url = database.url as string;
+const schema = `queue_${newId().replaceAll('-', '').slice(0, 12)}`;
+const store = await database.open();
+await database.query(
+  'CREATE TABLE effects (call_id text, tool text, pid integer, was_finished boolean, holds boolean)',
+);
+const nodes: { child: Child; warnings: string[] }[] = [];
+const dispatcher = await postgresDispatcher(url, { app: 'shop', schema });
+const host = loadHost(store, { dispatcher, warn: () => {} }, modelMs);
+try {
+  for (let n = 0; n < nodeCount; n++) {
+    const turns = String(Math.ceil(running / nodeCount) + 20);
+    const child = startChild('../nodes/load-child.ts', url, schema, turns, String(modelMs));
+    if ((await child.next()) !== 'ready') throw new Error('a node did not start');
+    const warnings: string[] = [];
+    nodes.push({ child, warnings });
+    void (async () => {
+      for (let line = await child.next(); line !== undefined; line = await child.next()) warnings.push(line);
+    })();
+  }
+  const cpuBefore = cpuOf(nodes.map(({ child }) => child.pid));
+  const begun = performance.now();
+  const until = begun + seconds * 1000;
+  const ended: { tenant: number; ms: number; at: number }[] = [];
+  const messages: { session: string; words: string }[] = [];
+  const waiting = new Map<string, () => void>();
+  const free = Array.from({ length: tenants }, (_, tenant) =>
+    Array.from({ length: Math.floor(sessions / tenants) }, (_, n) => ({ id: `t${tenant}-s${n}`, used: 0 })),
+  );
+  let isOver = false;
+  const watching = (async () => {
+    while (!isOver) {
+      const before = [...waiting];
+      const open = new Set(
+        (await database.query('SELECT session_id FROM adk_open_turns')).map(({ session_id }) => String(session_id)),
+      );
+      for (const [id, tell] of before) if (!open.has(id)) tell();
+      await sleep(100);
+    }
+  })();
+  const works = async (worker: number) => {
+    const tenant = worker % tenants;
+    // They do not all begin at once.
+    await sleep(random(2 * modelMs));
+    while (performance.now() < until) {
+      const mine = free[tenant] ?? [];
+      const session = mine.splice(random(mine.length), 1)[0];
+      if (!session) throw new Error('too few sessions');
+      const words = `order ${session.used++} of ${session.id}.`;
+      const at = performance.now();
+      await host.submit('clerk', words, {
+        sessionId: session.id,
+        create: session.used === 1,
+        userId: `tenant${tenant}`,
+      });
+      messages.push({ session: session.id, words });
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiting.set(session.id, resolve);
+      await promise;
+      waiting.delete(session.id);
+      ended.push({ tenant, ms: performance.now() - at, at: performance.now() });
+      mine.push(session);
+    }
+  };
+  const memory: number[][] = [];
+  const measuring = (async () => {
+    while (!isOver) {
+      memory.push(nodes.map(({ child }) => rssOf(child.pid)));
+      await sleep(2000);
+    }
+  })();
+  await Promise.all(Array.from({ length: running }, (_, worker) => works(worker)));
+  isOver = true;
+  await Promise.all([watching, measuring]);
+  const tookSeconds = (performance.now() - begun) / 1000;
+  const cpu = cpuOf(nodes.map(({ child }) => child.pid)) - cpuBefore;
+  const steady = ended.filter(({ at }) => at > begun + 2.2 * modelMs && at < until);
+  const times = steady.map(({ ms }) => ms);
+  const perTenant = Array.from(
+    { length: tenants },
+    (_, tenant) => steady.filter((one) => one.tenant === tenant).length,
+  );
+  const third = Math.ceil(memory.length / 3);
+  const mean = (of: number[][]) =>
+    Math.round(of.flat().reduce((sum, one) => sum + one, 0) / Math.max(1, of.flat().length));
+  console.log(
+    `${nodeCount} nodes, ${tenants} tenants, ${sessions} sessions, ${running} turns at a time, ${Math.round(tookSeconds)} s`,
+  );
+  console.log(
+    `${ended.length} turns; ${(steady.length / ((until - begun - 2.2 * modelMs) / 1000)).toFixed(1)} a second when all run`,
+  );
+  console.log(
+    `a turn (${2 * modelMs} ms of it are the model's): p50 ${percentile(times, 50)} ms, p99 ${percentile(times, 99)} ms`,
+  );
+  console.log(`turns of a tenant: least ${Math.min(...perTenant)}, most ${Math.max(...perTenant)}`);
+  console.log(
+    `memory of a node: ${mean(memory.slice(0, third))} MiB in the first third, ${mean(memory.slice(-third))} in the last`,
+  );
+  console.log(`CPU of the nodes: ${((1000 * cpu) / ended.length).toFixed(1)} ms a turn`);
+  const [rows] = await database.query(
+    `SELECT count(*) AS events, pg_total_relation_size('adk_events') AS bytes FROM adk_events`,
+  );
+  console.log(
+    `${rows?.events} events, ${Math.round(Number(rows?.bytes) / Number(rows?.events))} bytes each with indexes`,
+  );
+  const warnings = nodes.flatMap((node) => node.warnings);
+  console.log(`${warnings.length} warnings${warnings.length > 0 ? `, the first: ${warnings[0]}` : ''}`);
+  const faults = (await faultsOf(database.query, { messages: messages.slice(0, 500) })).filter(
+    (one) => !one.includes('held'),
+  );
+  console.log(faults.length === 0 ? 'every acknowledged event stored, once, in order' : faults.slice(0, 5).join('\n'));
+} finally {
+  for (const { child } of nodes) await child.kill();
+  await host.close();
+  await dispatcher.close();
+  await store.close();
+  await database.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+  await database.drop();
+}
+process.exit();
+
+/** MiB of resident memory. */
+function rssOf(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
+/** Seconds of both kinds of CPU time. */
+function cpuOf(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return sum + (Number(fields[11]) + Number(fields[12])) / 100;
+  }, 0);
+}
