@@ -12,9 +12,10 @@ export interface SessionPlace {
 export interface Dispatcher {
   /**
    * Once this has resolved, a look at the session begins in some program that serves, however often one of them dies.
-   * Of several wakes that wait for the same session one remains.
+   * Of several wakes that wait for the same session one remains. `priority`: what waits with a higher one is looked at first,
+   * where the dispatcher knows of it; default 0.
    */
-  wake(place: SessionPlace): Promise<void>;
+  wake(place: SessionPlace, options?: { priority?: number }): Promise<void>;
   /** The same at a time, or soon after it. */
   schedule(place: SessionPlace, at: Date): Promise<void>;
   /**

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { postgresDispatcher } from '../../src/adapters/nodes/index.ts';
 import { newId } from '../../src/base/index.ts';
 import { postgresServer, postgresUrl } from '../adapters/databases.ts';
-import { refusal } from '../host/kit.ts';
+import { door, refusal } from '../host/kit.ts';
 import { dispatcherSuite } from '../suites/dispatcher.ts';
 
 const schema = `queue_${newId().replaceAll('-', '').slice(0, 12)}`;
@@ -44,6 +44,40 @@ describe.skipIf(postgresServer.skip !== undefined)('PostgreSQL', () => {
     await looked;
     await Promise.all([others.close(), second.close()]);
     expect(seen).toEqual(['s1']);
+  });
+
+  test('PD-03 one user has so many looks at a time over all programs, and others are not kept waiting', async () => {
+    const app = `shop-${newId()}`;
+    const open = () => postgresDispatcher(postgresUrl, { app, schema, perUser: 1 });
+    const [first, second] = await Promise.all([open(), open()]);
+    const gates: { user: string; open: () => void }[] = [];
+    const begun = door();
+    const done = door();
+    let now = 0;
+    let most = 0;
+    let looks = 0;
+    const look = async ({ userId }: { userId: string }) => {
+      if (userId === 'ann') most = Math.max(most, ++now);
+      const { opened, open: let_ } = door();
+      gates.push({ user: userId, open: let_ });
+      if (userId === 'ben') begun.open();
+      else await opened;
+      if (userId === 'ann') now--;
+      if (++looks === 4) done.open();
+    };
+    for (const n of [1, 2, 3]) await first.wake({ agent: 'bot', userId: 'ann', sessionId: `a${n}` });
+    const stops = await Promise.all([first, second].map((one) => one.serve(look, { concurrency: 4 })));
+    await first.wake({ agent: 'bot', userId: 'ben', sessionId: 'b' });
+    // Ann's first look holds; Ben's comes all the same.
+    await begun.opened;
+    const timer = setInterval(() => {
+      for (const { user, open: let_ } of gates) if (user === 'ann') let_();
+    }, 20);
+    await done.opened;
+    clearInterval(timer);
+    await Promise.all(stops.map((stop) => stop()));
+    await Promise.all([first.close(), second.close()]);
+    expect([most, looks]).toEqual([1, 4]);
   });
 });
 

@@ -174,6 +174,23 @@ export function dispatcherSuite(name: string, make: () => Promise<MadeDispatcher
       expect(later.seen).toEqual([at('b')]);
     });
 
+    test('DI-09 what waits with a higher priority is looked at first', async ({ skip }) => {
+      if (name === 'restate') return skip('it knows no priorities');
+      const { dispatcher } = await fresh();
+      for (const [id, priority] of [
+        ['low', -1],
+        ['usual', 0],
+        ['high', 5],
+      ] as const) {
+        await dispatcher.wake(at(id), { priority });
+      }
+      const noted = looks();
+      const stop = await dispatcher.serve(noted.look, { concurrency: 1 });
+      await noted.reached(3);
+      await stop();
+      expect(noted.seen.map(({ sessionId }) => sessionId)).toEqual(['high', 'usual', 'low']);
+    });
+
     test('DI-08 what one program wakes another looks at', async ({ skip }) => {
       const { dispatcher, other } = await fresh();
       if (!other) return skip('its wakes are of one process');

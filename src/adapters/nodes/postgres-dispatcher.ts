@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Job, PgBoss } from 'pg-boss';
 import type { Shape } from '../../base/index.ts';
-import { checkOptions, fn, name, required, ToldOnce, warnWith } from '../../base/index.ts';
+import { amount, checkOptions, fn, name, required, ToldOnce, warnWith } from '../../base/index.ts';
 import type { Dispatcher, SessionPlace } from '../../contracts/index.ts';
 import { checkUrl, orMissing } from './peers.ts';
 import { PostgresListener } from './postgres-listener.ts';
@@ -27,11 +27,13 @@ export interface PostgresDispatcherOptions {
   app: string;
   /** Schema of its tables. Default `coxswain_queue`; it is made where it does not exist. */
   schema?: string;
+  /** Looks at a time that sessions of one user have, over all programs: the others are not kept waiting. Default: no limit. */
+  perUser?: number;
   /** Gets what went wrong without consequence. Default: stderr. */
   warn?: (message: string, error?: unknown) => void;
 }
 
-const shape: Shape<PostgresDispatcherOptions> = { app: required(name), schema: name, warn: fn };
+const shape: Shape<PostgresDispatcherOptions> = { app: required(name), schema: name, perUser: amount, warn: fn };
 
 /**
  * A dispatcher in PostgreSQL, by `pg-boss`: programs on any machine with the same database and app share what is to be
@@ -41,7 +43,7 @@ const shape: Shape<PostgresDispatcherOptions> = { app: required(name), schema: n
 export async function postgresDispatcher(url: string, options: PostgresDispatcherOptions): Promise<Dispatcher> {
   checkUrl(url, 'postgresDispatcher', ['postgres', 'postgresql']);
   checkOptions<PostgresDispatcherOptions>(options, 'postgresDispatcher: options', shape);
-  const { app, schema = 'coxswain_queue' } = options;
+  const { app, schema = 'coxswain_queue', perUser } = options;
   const warn = warnWith(options.warn);
   const boss = await openBoss(url, schema, warn);
   const channel = `coxswain_wake_${digest([schema, app]).slice(0, 16)}`;
@@ -52,7 +54,7 @@ export async function postgresDispatcher(url: string, options: PostgresDispatche
     await boss.stop({ graceful: false }).catch(() => {});
     throw error;
   }
-  return new PostgresDispatcher(boss, { url, queues, channel, warn });
+  return new PostgresDispatcher(boss, { url, queues, channel, perUser, warn });
 }
 
 interface Parts {
@@ -60,6 +62,8 @@ interface Parts {
   /** Of what is due, and of what is due later. */
   readonly queues: readonly [string, string];
   readonly channel: string;
+  /** Looks at a time for one user. */
+  readonly perUser: number | undefined;
   warn(message: string, error?: unknown): void;
 }
 
@@ -82,9 +86,10 @@ class PostgresDispatcher implements Dispatcher {
     this.#parts = parts;
   }
 
-  async wake(place: SessionPlace): Promise<void> {
+  async wake(place: SessionPlace, { priority = 0 }: { priority?: number } = {}): Promise<void> {
     const { queues, channel } = this.#parts;
-    await this.#boss.send(queues[0], placeOf(place), { singletonKey: keyOf(place) });
+    const group = { id: digest([place.userId]) };
+    await this.#boss.send(queues[0], placeOf(place), { singletonKey: keyOf(place), priority, group });
     for (const server of this.#servers) server.ring();
     // Whoever does not hear it looks within the second.
     await this.#boss
@@ -96,11 +101,15 @@ class PostgresDispatcher implements Dispatcher {
   async schedule(place: SessionPlace, at: Date): Promise<void> {
     const seconds = Math.ceil(at.getTime() / 1000);
     const singletonKey = `${keyOf(place)}/${seconds}`;
-    await this.#boss.send(this.#parts.queues[1], placeOf(place), { singletonKey, startAfter: at });
+    await this.#boss.send(this.#parts.queues[1], placeOf(place), {
+      singletonKey,
+      startAfter: at,
+      group: { id: digest([place.userId]) },
+    });
   }
 
   async serve(look: Look, { concurrency }: { concurrency: number }): Promise<() => Promise<void>> {
-    const { url, channel, warn, queues } = this.#parts;
+    const { url, channel, warn, queues, perUser } = this.#parts;
     if (!this.#listener) {
       const ring = () => {
         for (const server of this.#servers) server.ring();
@@ -113,7 +122,10 @@ class PostgresDispatcher implements Dispatcher {
         const taken: Taken[] = [];
         for (const queue of queues) {
           if (taken.length >= batchSize) break;
-          const jobs = await this.#boss.fetch<SessionPlace>(queue, { batchSize: batchSize - taken.length });
+          const jobs = await this.#boss.fetch<SessionPlace>(queue, {
+            batchSize: batchSize - taken.length,
+            ...(perUser === undefined ? {} : { groupConcurrency: perUser }),
+          });
           for (const job of jobs) taken.push({ queue, job });
         }
         this.#fetches.succeeded();

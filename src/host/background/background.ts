@@ -44,6 +44,7 @@ export class Background {
     options: SubmitOptions,
   ): Promise<SubmittedTurn> {
     const { open, turn } = splitOptions(options);
+    checkPriority(options.priority);
     if ('ephemeral' in open) throw notStored();
     const session = await this.#host.open(agent, open);
     const place = { agent, userId: session.frame.userId, sessionId: session.id };
@@ -55,15 +56,16 @@ export class Background {
       else await session[Symbol.asyncDispose]();
     }
     // Its own handle is closed: who is woken might have joined it.
-    if (!begun.rest) await this.wake(place);
+    const { priority } = options;
+    if (!begun.rest) await this.wake(place, priority === undefined ? {} : { priority });
     return { ...place, turnId: begun.turnId };
   }
 
   /** Somebody looks at the session: this host, or whoever serves its dispatcher. */
-  async wake(place: SessionPlace): Promise<void> {
-    if (this.given) return this.given.wake(place);
+  async wake(place: SessionPlace, options: { priority?: number } = {}): Promise<void> {
+    if (this.given) return this.given.wake(place, options);
     const own = this.#ownServed();
-    await own.wake(place);
+    await own.wake(place, options);
     if (this.#quiet) return;
     this.#quiet = own.quiet().finally(() => {
       this.#quiet = undefined;
@@ -152,4 +154,10 @@ const others: ReadonlySet<string> = new Set(['E_SESSION_BUSY', 'E_TURN_COMPLETED
 function notStored(): CoxswainError {
   const message = 'submit: options.ephemeral: a turn that nobody holds needs a session that is stored';
   return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
+}
+
+function checkPriority(priority: unknown): void {
+  if (priority === undefined || (Number.isInteger(priority) && Math.abs(Number(priority)) <= 1_000_000)) return;
+  const message = 'submit: options.priority: a whole number from -1,000,000 to 1,000,000';
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
 }

@@ -17,7 +17,7 @@ interface Server {
 export class ProcessDispatcher implements Dispatcher {
   readonly #warn: (message: string, error?: unknown) => void;
   /** Places that wait, by name, in the order of their wakes. */
-  readonly #waiting = new Map<string, { place: SessionPlace; tries: number }>();
+  readonly #waiting = new Map<string, { place: SessionPlace; tries: number; priority: number }>();
   /** Names of those that are looked at now. */
   readonly #running = new Set<string>();
   readonly #timers = new Map<string, NodeJS.Timeout>();
@@ -27,8 +27,8 @@ export class ProcessDispatcher implements Dispatcher {
     this.#warn = warn;
   }
 
-  async wake(place: SessionPlace): Promise<void> {
-    this.#put(place, 0);
+  async wake(place: SessionPlace, { priority = 0 }: { priority?: number } = {}): Promise<void> {
+    this.#put(place, 0, priority);
   }
 
   async schedule(place: SessionPlace, at: Date): Promise<void> {
@@ -62,10 +62,10 @@ export class ProcessDispatcher implements Dispatcher {
     await Promise.all(servers.flatMap(({ running }) => [...running]));
   }
 
-  #put({ agent, userId, sessionId }: SessionPlace, tries: number): void {
+  #put({ agent, userId, sessionId }: SessionPlace, tries: number, priority = 0): void {
     const place = { agent, userId, sessionId };
     const name = nameOfPlace(place);
-    if (!this.#waiting.has(name)) this.#waiting.set(name, { place, tries });
+    if (!this.#waiting.has(name)) this.#waiting.set(name, { place, tries, priority });
     this.#take();
   }
 
@@ -83,7 +83,7 @@ export class ProcessDispatcher implements Dispatcher {
 
   #take(): void {
     for (const server of this.#servers) {
-      for (const [name, { place, tries }] of this.#waiting) {
+      for (const [name, { place, tries }] of this.#inOrder()) {
         if (server.running.size >= server.concurrency) break;
         // Whoever looks at it now may have looked before what woke it: it is looked at once more.
         if (this.#running.has(name)) continue;
@@ -97,6 +97,14 @@ export class ProcessDispatcher implements Dispatcher {
         server.running.add(looking);
       }
     }
+  }
+
+  /** What is more urgent comes first, then what came first. */
+  #inOrder(): Iterable<[string, { place: SessionPlace; tries: number; priority: number }]> {
+    const waiting = [...this.#waiting];
+    return waiting.some(([, { priority }]) => priority !== 0)
+      ? waiting.sort(([, one], [, other]) => other.priority - one.priority)
+      : waiting;
   }
 
   async #look({ look }: Server, place: SessionPlace, tries: number): Promise<void> {

@@ -8,7 +8,10 @@ import type { OpenOptions } from '../terms/index.ts';
 /** How a turn is begun that nobody waits for. */
 export interface SubmitOptions
   extends Omit<OpenOptions, 'ephemeral'>,
-    Pick<ExecutionOptions, 'excludeTools' | 'limits' | 'model' | 'whilePending'> {}
+    Pick<ExecutionOptions, 'excludeTools' | 'limits' | 'model' | 'whilePending'> {
+  /** What waits in the dispatcher with a higher one begins first, where that knows of it. A whole number; default 0. */
+  priority?: number;
+}
 
 /** What a submitted turn is known by. */
 export interface SubmittedTurn extends SessionPlace {
@@ -16,7 +19,7 @@ export interface SubmittedTurn extends SessionPlace {
 }
 
 /** What of these options is the session's, and what is the turn's. */
-export function splitOptions({ excludeTools, limits, model, whilePending, ...open }: SubmitOptions): {
+export function splitOptions({ excludeTools, limits, model, whilePending, priority: _, ...open }: SubmitOptions): {
   open: OpenOptions;
   turn: ExecutionOptions;
 } {
