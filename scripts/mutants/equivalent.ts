@@ -453,7 +453,7 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'Where nothing is open it goes on before that.',
   },
   {
-    fileName: 'src/host/mcp/turn/call.ts',
+    fileName: 'src/host/mcp/turn/open-questions.ts',
     line: 'const { started, decision, answers = [] } = request;',
     original: '[]',
     mutated: ['["Stryker was here"]'],

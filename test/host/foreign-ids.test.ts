@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AgentSession, AgentSource, AnyTool } from '../../src/contracts/index.ts';
+import { subagentSessionId } from '../../src/gate/index.ts';
 import { subagentTool } from '../../src/host/index.ts';
 import { allowAll, createHost, fromAgent, InMemorySessionService, LlmAgent, ParallelAgent } from '../../src/index.ts';
 import type { Script } from '../../src/testing/index.ts';
@@ -92,7 +93,10 @@ test('S3-56 an abort of one thread ends that of the call it is below, not of one
   const { threadId } = await stream.seen('tool_request', (event) => event.threadId?.startsWith('/call-10.') ?? false);
   await session.abort({ threadId: String(threadId) });
   await stream.seen('tool_response', (event) => event.threadId === threadId);
-  expect([waiting.get('call-1')?.aborted, waiting.get('call-10')?.aborted]).toEqual([false, true]);
+  // The agent names its calls itself: it is in the names of their sessions.
+  const signalOf = (call: string) =>
+    waiting.get(subagentSessionId(session.id, session.id, call, 'boss').split('.').at(-1) ?? '');
+  expect([signalOf('call-1')?.aborted, signalOf('call-10')?.aborted]).toEqual([false, true]);
   await session.abort();
   expect(endOf(await stream.ended).reason).toBe('aborted');
 });

@@ -73,7 +73,7 @@ export const ERROR_TABLE = {
   E_EXECUTOR_SILENT: final('DEADLINE_EXCEEDED'),
   E_FENCED: final('ABORTED'),
   E_FORBIDDEN: { ...final('PERMISSION_DENIED'), http: 403, close: CLOSE_CODES.forbidden },
-  E_FULL: { ...retry('UNAVAILABLE'), http: 503 },
+  E_FULL: retry('UNAVAILABLE'),
   E_GOING_AWAY: retry('UNAVAILABLE'),
   E_HOOK_BLOCKED: final('PERMISSION_DENIED'),
   E_HOOK_FAILED: final('INTERNAL', 'DEADLINE_EXCEEDED'),
