@@ -6,6 +6,7 @@
  */
 export type { ModelFromEnv, ModelRegistry } from '../adapters/models/index.ts';
 export {
+  agentLanguageModel,
   aiSdkModel,
   anthropicModel,
   fallbackModel,

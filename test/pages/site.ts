@@ -23,6 +23,7 @@ const besides = [
   '@opentelemetry/sdk-trace-base',
   'vitest',
   '@ai-sdk/anthropic',
+  'ai',
   '@ai-sdk/openai',
   ...Object.keys(manifest.peerDependencies),
 ];

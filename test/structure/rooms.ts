@@ -201,8 +201,8 @@ export const rooms: readonly Room[] = [
   ),
   room(
     'adapters/models/ai-sdk',
-    'models of the AI SDK',
-    'contracts session runtime adapters/schema adapters/models/content adapters/models/wire',
+    'models of the AI SDK, and agents as such models',
+    'contracts session session/ui runtime adapters/schema adapters/models/content adapters/models/wire',
   ),
   room(
     'adapters/models/anthropic',
