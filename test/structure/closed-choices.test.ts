@@ -7,6 +7,7 @@ const open: Record<string, string[]> = {
   'types of events: executors have more': [
     'adapters/acp/server/showing.ts event.type',
     'cli/view/text-view.ts event.type',
+    'adapters/models/ai-sdk/agent-parts.ts event.type',
     'contracts/grammar/requests.ts event.type',
     'host/mcp/turn/turn.ts event.type',
     'host/subagents/subagent-events.ts event.type',
@@ -34,7 +35,10 @@ const open: Record<string, string[]> = {
     'host/mcp/turn/turn.ts errorType',
     'runtime/agents/composition.ts composition.pattern',
   ],
-  'chunks for a page: data parts have names of their own': ['session/ui/ui-messages.ts chunk.type'],
+  'chunks for a page: data parts have names of their own': [
+    'adapters/models/ai-sdk/agent-parts.ts chunk.type',
+    'session/ui/ui-messages.ts chunk.type',
+  ],
   'words of other programs': [
     'adapters/acp/calls/content.ts block.type',
     'adapters/acp/client/prompt-end.ts reason',

@@ -14,9 +14,9 @@ import {
   object,
   oneOf,
 } from '../../../session/index.ts';
-import type { OpenCall } from './agent-parts.ts';
-import { AgentParts } from './agent-parts.ts';
-import type { AgentCall } from './agent-prompt.ts';
+import type { BegunCall } from './agent-parts.ts';
+import { PartsOfAgent } from './agent-parts.ts';
+import type { AskedOfAgent } from './agent-prompt.ts';
 import { readCall } from './agent-prompt.ts';
 import type { AgentAsModel, AgentModelOptions, ModelPart, Sessions } from './agent-types.ts';
 import { wholeAnswer } from './agent-whole.ts';
@@ -34,7 +34,7 @@ const REMEMBERED = 1000;
 
 /** How an answer has left a session: where the next one begins. */
 interface Left {
-  open: ReadonlyMap<string, OpenCall>;
+  open: ReadonlyMap<string, BegunCall>;
   cursor: string | undefined;
   turnId: string | undefined;
 }
@@ -140,7 +140,7 @@ class AgentModel {
     );
   }
 
-  async #session({ sessionId, hasHistory }: AgentCall): Promise<AgentSession> {
+  async #session({ sessionId, hasHistory }: AskedOfAgent): Promise<AgentSession> {
     const sessions = this.#sessions;
     if (typeof sessions !== 'function') {
       if (sessionId === undefined || sessionId === sessions.id) return sessions;
@@ -160,12 +160,12 @@ class AgentModel {
   /** What each event of the session is there; of some it is nothing. */
   async *#parts(
     session: AgentSession,
-    call: AgentCall,
+    call: AskedOfAgent,
     how: { signal: AbortSignal | undefined; streaming: boolean },
   ): AsyncGenerator<ModelPart[], void> {
     const { signal } = how;
     const left = this.#left.get(session.id) ?? nothing;
-    const parts = new AgentParts(left.open, call.message === undefined);
+    const parts = new PartsOfAgent(left.open, call.message === undefined);
     for await (const event of this.#events(session, call, left, how)) {
       if (event.type === 'stream_end') {
         signal?.throwIfAborted();
@@ -185,7 +185,7 @@ class AgentModel {
     );
   }
 
-  #remember(sessionId: string, { open, cursor, turnId }: AgentParts): void {
+  #remember(sessionId: string, { open, cursor, turnId }: PartsOfAgent): void {
     this.#left.delete(sessionId);
     this.#left.set(sessionId, { open, cursor, turnId });
     keepNewest(this.#left, REMEMBERED);
@@ -193,7 +193,7 @@ class AgentModel {
 
   async *#events(
     session: AgentSession,
-    { message }: AgentCall,
+    { message }: AskedOfAgent,
     { cursor, turnId }: Left,
     { signal, streaming }: { signal: AbortSignal | undefined; streaming: boolean },
   ): AsyncGenerator<AgentEvent> {

@@ -13,7 +13,7 @@ import { UiWriter } from '../../../session/ui/index.ts';
 import type { ModelEnd, ModelPart } from './agent-types.ts';
 
 /** A call whose result has not come: an answer that brings it says first what was called. */
-export interface OpenCall {
+export interface BegunCall {
   name: string;
   args: unknown;
 }
@@ -22,8 +22,8 @@ type Json = NonNullable<Extract<ModelPart, { type: 'tool-result' }>['result']>;
 type Members = NonNullable<Extract<ModelPart, { type: 'custom' }>['providerMetadata']>['coxswain'];
 
 /** Makes parts of a language model's answer of the events of one stream of a session. */
-export class AgentParts {
-  readonly open: Map<string, OpenCall>;
+export class PartsOfAgent {
+  readonly open: Map<string, BegunCall>;
   /** Where the log has been read to. */
   cursor: string | undefined;
   turnId: string | undefined;
@@ -35,7 +35,7 @@ export class AgentParts {
   #usage: Usage = {};
   #fatal: AgentErrorEvent | undefined;
 
-  constructor(open: ReadonlyMap<string, OpenCall>, isContinued: boolean) {
+  constructor(open: ReadonlyMap<string, BegunCall>, isContinued: boolean) {
     this.open = new Map(open);
     this.#isContinued = isContinued;
   }
@@ -71,7 +71,7 @@ export class AgentParts {
   }
 
   /** A call that an earlier answer began: a result, or a question, stands behind its call. */
-  #introduced(callId: string | undefined, event: AgentEvent, known?: OpenCall): ModelPart[] {
+  #introduced(callId: string | undefined, event: AgentEvent, known?: BegunCall): ModelPart[] {
     const call = callId === undefined || this.#calls.has(callId) ? undefined : (known ?? this.open.get(callId));
     if (callId === undefined || (!call && !(event.type === 'tool_response' && !this.#calls.has(callId)))) return [];
     const { name, args } = call ?? { name: (event as ToolResponseEvent).name, args: {} };

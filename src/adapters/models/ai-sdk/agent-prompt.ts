@@ -5,7 +5,7 @@ import type { ModelWarning } from './agent-types.ts';
 import { fileIn } from './files.ts';
 
 /** What a call of a language model asks of a session. */
-export interface AgentCall {
+export interface AskedOfAgent {
   sessionId: string | undefined;
   /** The person's newest message; undefined: the turn continues. */
   message: MessageInput | undefined;
@@ -32,7 +32,7 @@ const HINTS = [
  * the caller says of the past, of which the session's log is the truth.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`, `UNIMPLEMENTED / E_UNSUPPORTED` for what would be promised and not kept
  */
-export function readCall(given: unknown): AgentCall {
+export function readCall(given: unknown): AskedOfAgent {
   checkIs(given, 'the call of the model', object);
   const { prompt, tools, toolChoice, responseFormat, providerOptions, ...rest } = given as Record<string, unknown>;
   checkIs(prompt, 'the call of the model: prompt', list);

@@ -70,7 +70,7 @@ interface WholeAnswer extends ModelEnd {
 }
 
 /** As far as it is looked at. */
-export interface ModelCall {
+export interface CallOfAgent {
   prompt: readonly object[];
   abortSignal?: AbortSignal | undefined;
 }
@@ -82,9 +82,9 @@ export interface AgentAsModel {
   readonly modelId: string;
   readonly supportedUrls: Record<string, RegExp[]>;
   /** @throws CoxswainError as the session refuses or fails */
-  doGenerate(options: ModelCall): Promise<WholeAnswer>;
+  doGenerate(options: CallOfAgent): Promise<WholeAnswer>;
   /** @throws CoxswainError as the session refuses; a failure later is a part `error` */
-  doStream(options: ModelCall): Promise<{ stream: ReadableStream<ModelPart> }>;
+  doStream(options: CallOfAgent): Promise<{ stream: ReadableStream<ModelPart> }>;
 }
 
 export interface AgentModelOptions {

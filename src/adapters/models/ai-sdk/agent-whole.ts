@@ -1,3 +1,4 @@
+import { unreachable } from '../../../session/index.ts';
 import type { AgentAsModel, ModelPart } from './agent-types.ts';
 
 type Answer = Awaited<ReturnType<AgentAsModel['doGenerate']>>;
@@ -47,9 +48,19 @@ export async function wholeAnswer(stream: ReadableStream<ModelPart>): Promise<An
         Object.assign(answer, end);
         break;
       }
-      default:
+      case 'tool-result':
         // What has come so far of a result is not the result.
-        if (part.type !== 'tool-result' || !part.preliminary) content.push(part);
+        if (!part.preliminary) content.push(part);
+        break;
+      case 'tool-call':
+      case 'tool-approval-request':
+      case 'file':
+      case 'source':
+      case 'custom':
+        content.push(part);
+        break;
+      default:
+        unreachable(part, 'part of an answer');
     }
   }
   return { ...answer, content } as Answer;
