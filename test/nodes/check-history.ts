@@ -1,9 +1,17 @@
 type Query = (sql: string) => Promise<Record<string, unknown>[]>;
 
+/**
+ * A node that was frozen begins, when it thaws, the tool that it was about to begin, though another node has finished the
+ * call meanwhile: nothing outside of the tool can keep it from that. Of no other node is it excused.
+ */
+export const lateStart = 'was_finished AND holds IS NOT TRUE AND pid IN (SELECT pid FROM frozen)';
+
 /** What was acknowledged to those who began turns and answered questions. */
 export interface Acknowledged {
   /** Words of a message, and the session that they were said in. */
   readonly messages: readonly { session: string; words: string }[];
+  /** What the tools of each turn have answered, of a run whose tools do not fail. Default: none are looked for. */
+  readonly results?: readonly string[];
 }
 
 /** What must find nothing, in plain SQL: what is wrong, and the rows that say so. */
@@ -16,7 +24,7 @@ const faults: Record<string, string> = {
   'a turn is stuck': 'SELECT session_id, agent FROM adk_open_turns',
   'a call is open': 'SELECT session_id, call_id FROM adk_open_calls',
   'a session is held by nobody': `SELECT id, owner FROM adk_sessions WHERE owner IS NOT NULL`,
-  'a finished call was run again': 'SELECT call_id, tool, pid FROM effects WHERE was_finished AND holds',
+  'a finished call was run again': `SELECT call_id, tool, pid FROM effects WHERE was_finished AND NOT (${lateStart})`,
   'a call has not one result': `
     SELECT e.call_id, count(v.id) FROM (SELECT DISTINCT call_id FROM effects) e
     LEFT JOIN adk_events v ON strpos(v.content, 'function_response') > 0 AND strpos(v.content, e.call_id) > 0
@@ -30,7 +38,7 @@ const faults: Record<string, string> = {
 };
 
 /** The history of a run against what was acknowledged in it: what is wrong with it. */
-export async function faultsOf(query: Query, { messages }: Acknowledged): Promise<string[]> {
+export async function faultsOf(query: Query, { messages, results = [] }: Acknowledged): Promise<string[]> {
   const found: string[] = [];
   for (const [fault, sql] of Object.entries(faults)) {
     for (const row of await query(sql)) found.push(`${fault}: ${JSON.stringify(row)}`);
@@ -39,6 +47,13 @@ export async function faultsOf(query: Query, { messages }: Acknowledged): Promis
     const where = `session_id = '${session}' AND author = 'user' AND strpos(content, '${words}') > 0`;
     const [row] = await query(`SELECT count(*) AS n FROM adk_events WHERE ${where}`);
     if (Number(row?.n) !== 1) found.push(`an acknowledged message is stored ${row?.n} times: ${session} ${words}`);
+    for (const result of results) {
+      const answered = `session_id = '${session}' AND strpos(content, 'function_response') > 0`;
+      const [tool] = await query(
+        `SELECT count(*) AS n FROM adk_events WHERE ${answered} AND strpos(content, '${result}') > 0`,
+      );
+      if (Number(tool?.n) !== 1) found.push(`a turn has ${tool?.n} results "${result}": ${session} ${words}`);
+    }
   }
   return found;
 }

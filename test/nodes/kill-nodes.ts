@@ -10,8 +10,8 @@ import type { Child } from '../adapters/processes.ts';
 import { startChild } from '../adapters/processes.ts';
 import { balancer } from './balancer.ts';
 import type { Acknowledged } from './check-history.ts';
-import { faultsOf } from './check-history.ts';
-import { nodeHost, openWorld, worldTables } from './node-host.ts';
+import { faultsOf, lateStart } from './check-history.ts';
+import { nodeHost, openWorld, results, worldTables } from './node-host.ts';
 
 export const phases = ['model', 'tool', 'pause', 'append'] as const;
 const signals = ['SIGKILL', 'SIGSTOP'] as const;
@@ -97,10 +97,10 @@ export async function killNodes(database: TestDatabase, schema: string, options:
     await Promise.all([load, killing()]);
     await settled();
     await approving;
-    const faults = await faultsOf(database.query, { messages: acknowledged } satisfies Acknowledged);
+    const faults = await faultsOf(database.query, { messages: acknowledged, results } satisfies Acknowledged);
     if (faults.length > 0) log(await logsOf(faults));
     assert.deepEqual(faults, [], `seed ${seed}`);
-    const [late] = await database.query('SELECT count(*) AS n FROM effects WHERE was_finished');
+    const [late] = await database.query(`SELECT count(*) AS n FROM effects WHERE ${lateStart}`);
     return { late: Number(late?.n), kills: rounds, turns: acknowledged.length, takeovers };
   } finally {
     isOver = true;
@@ -225,6 +225,7 @@ export async function killNodes(database: TestDatabase, schema: string, options:
     const victim = nodes[index];
     if (!victim) return kill(phase, signal);
     if (phase === 'append') await sleep(random(30));
+    if (signal === 'SIGSTOP') await database.query(`INSERT INTO frozen VALUES (${pid}) ON CONFLICT DO NOTHING`);
     process.kill(pid, signal);
     const at = performance.now();
     front.drop(victim.port);

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { postgresDispatcher } from '../../src/adapters/nodes/index.ts';
 import { newId } from '../../src/base/index.ts';
+import { isCoxswainError } from '../../src/contracts/index.ts';
+import type { SubmitOptions } from '../../src/host/background/index.ts';
 import { postgresServer } from '../adapters/databases.ts';
 import { randomFrom } from '../adapters/kill.ts';
 import type { Child } from '../adapters/processes.ts';
@@ -22,9 +24,13 @@ const url = database.url as string;
 const schema = `queue_${newId().replaceAll('-', '').slice(0, 12)}`;
 const store = await database.open();
 await database.query(
-  'CREATE TABLE effects (call_id text, tool text, pid integer, was_finished boolean, holds boolean)',
+  `CREATE TABLE effects (call_id text, tool text, pid integer, was_finished boolean, holds boolean);
+  CREATE TABLE frozen (pid integer PRIMARY KEY)`,
 );
 const nodes: { child: Child; warnings: string[] }[] = [];
+let isOver = false;
+let refused = 0;
+let endsBy = Number.POSITIVE_INFINITY;
 const dispatcher = await postgresDispatcher(url, { app: 'shop', schema });
 const host = loadHost(store, { dispatcher, warn: () => {} }, modelMs);
 try {
@@ -41,13 +47,13 @@ try {
   const cpuBefore = cpuOf(nodes.map(({ child }) => child.pid));
   const begun = performance.now();
   const until = begun + seconds * 1000;
+  endsBy = until + 60_000;
   const ended: { tenant: number; ms: number; at: number }[] = [];
   const messages: { session: string; words: string }[] = [];
   const waiting = new Map<string, () => void>();
   const free = Array.from({ length: tenants }, (_, tenant) =>
     Array.from({ length: Math.floor(sessions / tenants) }, (_, n) => ({ id: `t${tenant}-s${n}`, used: 0 })),
   );
-  let isOver = false;
   const watching = (async () => {
     while (!isOver) {
       const before = [...waiting];
@@ -68,7 +74,7 @@ try {
       if (!session) throw new Error('too few sessions');
       const words = `order ${session.used++} of ${session.id}.`;
       const at = performance.now();
-      await host.submit('clerk', words, {
+      await submit(words, {
         sessionId: session.id,
         create: session.used === 1,
         userId: `tenant${tenant}`,
@@ -116,6 +122,7 @@ try {
   console.log(
     `memory of a node: ${mean(memory.slice(0, third))} MiB in the first third, ${mean(memory.slice(-third))} in the last`,
   );
+  console.log(`${refused} turns were refused at first, and taken later`);
   console.log(`CPU of the nodes: ${((1000 * cpu) / ended.length).toFixed(1)} ms a turn`);
   const [rows] = await database.query(
     `SELECT count(*) AS events, pg_total_relation_size('adk_events') AS bytes FROM adk_events`,
@@ -130,6 +137,7 @@ try {
   );
   console.log(faults.length === 0 ? 'every acknowledged event stored, once, in order' : faults.slice(0, 5).join('\n'));
 } finally {
+  isOver = true;
   for (const { child } of nodes) await child.kill();
   await host.close();
   await dispatcher.close();
@@ -138,6 +146,20 @@ try {
   await database.drop();
 }
 process.exit();
+
+/** A host that has too much to do says so, and when to come again. */
+async function submit(words: string, options: SubmitOptions): Promise<void> {
+  for (;;) {
+    try {
+      await host.submit('clerk', words, options);
+      return;
+    } catch (error) {
+      if (!isCoxswainError(error) || !error.retryable || performance.now() > endsBy) throw error;
+      refused++;
+      await sleep(200);
+    }
+  }
+}
 
 /** MiB of resident memory. */
 function rssOf(pid: number): number {

@@ -12,8 +12,12 @@ import { randomFrom } from '../adapters/kill.ts';
 export const worldTables = `
   CREATE TABLE effects (n serial, call_id text NOT NULL, tool text NOT NULL, pid integer NOT NULL, was_finished boolean NOT NULL,
     holds boolean);
+  CREATE TABLE frozen (pid integer PRIMARY KEY);
   CREATE UNLOGGED TABLE phases (session_id text PRIMARY KEY, phase text NOT NULL, pid integer NOT NULL);
 `;
+
+/** What the tools of each turn answer. */
+export const results = ['note done', 'pay done'];
 
 /** Where the turn stands, told by the words that it has been given. */
 class OrderModel extends ScriptedModel {

@@ -36,7 +36,10 @@ function shop() {
     ],
     { placeOf: (_, index) => `shop.yaml:${10 + index}` },
   );
-  const { host } = hostOf(bot([{ calls: [['pay', { eur: 80, card: '4242' }]] }, 'paid']), { tools: [pay], policy });
+  const { host } = hostOf(bot([{ calls: [['pay', { eur: 80, card: '4242-4242' }]] }, 'paid']), {
+    tools: [pay],
+    policy,
+  });
   return { host, runs };
 }
 
@@ -79,7 +82,7 @@ describe('why policy says what it says', () => {
         expect.objectContaining({ id: 'little', spoke: false, because: { after: expect.stringContaining('some') } }),
       ],
       byDefault: false,
-      args: { eur: 80, card: '4242' },
+      args: { eur: 80, card: '4242-4242' },
       principal: { id: 'anna' },
       agentPath: ['bot'],
     });
@@ -118,19 +121,23 @@ describe('why policy says what it says', () => {
   test('WS-73 a call that is over is explained with what policy was asked then; what an audit hides is hidden here, in reasons too', async () => {
     const { bert, anna, eve, place, requestId, host, runs, open } = await asked();
     const previewDigest = open?.request.approval?.previewDigest ?? '';
-    await bert.approvals.decide(requestId, { kind: 'approve', previewDigest, args: { eur: 70, card: '4242' } }, place);
+    await bert.approvals.decide(
+      requestId,
+      { kind: 'approve', previewDigest, args: { eur: 70, card: '4242-4242' } },
+      place,
+    );
     await host.idle();
-    expect(runs).toEqual([{ eur: 70, card: '4242' }]);
+    expect(runs).toEqual([{ eur: 70, card: '4242-4242' }]);
     const owners = await anna.approvals.explain(requestId, place);
     expect(owners).toMatchObject({
       decision: { ruleId: 'some' },
       args: { eur: 70, card: '[redacted]' },
       principal: { id: 'anna' },
     });
-    expect(JSON.stringify(owners)).not.toContain('4242');
+    expect(JSON.stringify(owners)).not.toContain('4242-4242');
     const approvers = await bert.approvals.explain(requestId, place);
     expect(approvers.rules).toHaveLength(4);
-    expect(JSON.stringify(approvers)).not.toContain('4242');
+    expect(JSON.stringify(approvers)).not.toContain('4242-4242');
     await expect(eve.approvals.explain(requestId, place)).rejects.toMatchObject({ code: 'E_UNKNOWN_REQUEST' });
   });
 
