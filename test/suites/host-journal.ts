@@ -178,7 +178,7 @@ export function hostJournalSuite(name: string, make: () => Promise<MadeJournal>)
       const alike = { ...key, sessionId: 's1.other' };
       const sibling = { ...key, sessionId: 's2' };
       const bobs = { ...key, userId: 'bob' };
-      for (const of of [key, below, alike, sibling, bobs]) await append(journal, numbers(1, 2), none, of);
+      for (const place of [key, below, alike, sibling, bobs]) await append(journal, numbers(1, 2), none, place);
       const left = async () =>
         (await Promise.all([key, below, alike, sibling, bobs].map((of) => whole(journal, of)))).map(
           (records) => records.length,

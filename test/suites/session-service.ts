@@ -555,15 +555,15 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
           Array.from({ length }, (_, n) => event(`e${n}`)),
         );
         const copy = (await service.fork(key, { id: 'copy' })).key;
-        for (const of of [key, copy]) {
+        for (const place of [key, copy]) {
           for (const taken of ['e0', `e${length - 1}`, 'new 3']) {
             const batch = ['new 1', 'new 2', 'new 3', taken].map((id) => event(id));
-            const refused = service.append(of, batch);
+            const refused = service.append(place, batch);
             await expect(refused).rejects.toMatchObject({ code: 'E_EVENT_EXISTS', details: { id: taken } });
           }
           const more = ['new 1', 'new 2', 'new 3'].map((id) => event(id));
-          expect(seqs(await service.append(of, more))).toEqual([length + 1, length + 2, length + 3]);
-          const again = service.append(of, [event('new 2')]);
+          expect(seqs(await service.append(place, more))).toEqual([length + 1, length + 2, length + 3]);
+          const again = service.append(place, [event('new 2')]);
           await expect(again).rejects.toMatchObject({ details: { id: 'new 2' } });
         }
       });

@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { anthropicModel, openaiResponsesModel, scaleImages } from '../../../src/adapters/models/index.ts';
 import type { ContentPart, MediaPart } from '../../../src/contracts/index.ts';
 import { createHost, LlmAgent, run } from '../../../src/index.ts';
@@ -202,20 +203,32 @@ test('IMG-11 in a session: messages and results, the same bytes in each request,
 });
 
 test('IMG-12 without the package the call says what to install; where there is no image nobody needs it', async () => {
-  vi.resetModules();
-  vi.doMock('sharp', () => {
-    throw new Error('Cannot find package sharp');
-  });
-  try {
-    const { scaleImages: fresh } = await import('../../../src/adapters/models/index.ts');
-    const model = () => fresh(new ScriptedModel(['ok']));
-    expect((await ask(model())).last.finishReason).toBe('stop');
-    const asked = ask(model(), { contents: [user(await plain(10, 10))] });
-    await expect(asked).rejects.toMatchObject({ code: 'E_MODEL_SETUP', message: expect.stringContaining('sharp') });
-  } finally {
-    vi.doUnmock('sharp');
-    vi.resetModules();
-  }
+  const from = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
+  const data = JSON.stringify((await plain(10, 10)).data);
+  const script = `
+    import { registerHooks } from 'node:module';
+    registerHooks({
+      resolve(specifier, context, next) {
+        if (specifier === 'sharp') throw Object.assign(new Error('Cannot find package sharp'), { code: 'ERR_MODULE_NOT_FOUND' });
+        return next(specifier, context);
+      },
+    });
+    const { scaleImages } = await import(${from('../../../src/adapters/models/index.ts')});
+    const { ScriptedModel } = await import(${from('../../../src/testing/index.ts')});
+    const asked = async (...images) => {
+      const parts = [{ type: 'text', text: 'look' }, ...images.map((data) => ({ type: 'media', mimeType: 'image/png', data }))];
+      const request = { contents: [{ role: 'user', parts }], tools: [] };
+      try {
+        let last;
+        for await (last of scaleImages(new ScriptedModel(['ok'])).generate(request, { signal: new AbortController().signal }));
+        return last.finishReason;
+      } catch (error) {
+        return [error.code, error.message];
+      }
+    };
+    console.log(JSON.stringify([await asked(), await asked(${data})]));`;
+  const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+  expect(JSON.parse(output)).toEqual(['stop', ['E_MODEL_SETUP', expect.stringContaining('sharp')]]);
 });
 
 test('IMG-13 what is known of a model stays known', () => {
