@@ -246,7 +246,13 @@ export function withBrowser() {
     rmSync(files, { recursive: true });
   });
   /** A page of somebody who has signed in. What goes wrong in it fails the test. */
-  const open = async (url: string, who: keyof typeof tokens, options: BrowserContextOptions = {}): Promise<Page> => {
+  const open = async (
+    url: string,
+    who: keyof typeof tokens,
+    options: BrowserContextOptions = {},
+    /** Before anything is loaded. */
+    prepare: (page: Page) => Promise<void> = async () => {},
+  ): Promise<Page> => {
     const context = await made.browser!.newContext({ viewport: { width: 1280, height: 860 }, ...options });
     const page = await context.newPage();
     const faults: string[] = [];
@@ -263,6 +269,7 @@ export function withBrowser() {
       expect(faults).toEqual([]);
     });
     page.setDefaultTimeout(15_000);
+    await prepare(page);
     await page.goto(url);
     await page.getByLabel('Your token').fill(tokens[who]);
     await page.getByRole('button', { name: 'Sign in' }).click();

@@ -169,6 +169,46 @@ describe.skipIf(executablePath === undefined)(`one session in Chromium${noBrowse
     await ben.getByRole('region', { name: 'The event as JSON' }).getByText('"quick has run"').waitFor();
   });
 
+  test('a long session shows its end, and takes a message, while what was before is being read', async () => {
+    const { page: url, calls, say } = await shop(files);
+    await say('ben', 'long', 'The first words.');
+    await calls('ben', 'long', 400);
+    await say('ben', 'long', 'The last words.');
+    const held: (() => void)[] = [];
+    let isHeld = true;
+    const ben = await open(url, 'ben', {}, async (page) => {
+      await page.routeWebSocket(/\/v1$/, (socket) => {
+        const server = socket.connectToServer();
+        socket.onMessage((message) => {
+          const isOfAll = /"session\/events"/.test(String(message)) && !/"newest"/.test(String(message));
+          if (isHeld && isOfAll) held.push(() => server.send(message));
+          else server.send(message);
+        });
+      });
+    });
+    await ben.goto(`${url}#/sessions/clerk/ben/long`);
+    const talk = conversation(ben);
+    await talk.getByText('The last words.').waitFor();
+    await talk.getByText('Earlier messages and calls are being read…').waitFor();
+    await ben.getByText(/^The session is long: /).waitFor();
+    await ben.getByText('✓ completed').waitFor();
+    expect(await button(ben, 'Export').isDisabled()).toBe(true);
+    expect(await talk.getByText('The first words.').count()).toBe(0);
+    await ben.getByRole('textbox', { name: 'Message' }).fill('Words meanwhile.');
+    await button(ben, 'Send').click();
+    await talk.getByText('Words meanwhile.').waitFor();
+    await expect.poll(() => talk.getByText('I look it up.').count()).toBeGreaterThan(1);
+    await ben.getByText('✓ completed').waitFor();
+    isHeld = false;
+    for (const send of held) send();
+    await ben.locator('button:enabled', { hasText: 'Export' }).waitFor();
+    expect(await talk.getByText('Words meanwhile.').count()).toBe(1);
+    expect(await talk.getByText('The last words.').count()).toBe(1);
+    await ben.getByRole('region', { name: 'Time of each turn' }).getByText('Turn 4').waitFor();
+    for (let more = 0; more < 5; more++) await talk.getByRole('button', { name: /earlier$/ }).click();
+    await talk.getByText('The first words.').waitFor();
+  });
+
   test('hostile words in messages, arguments and results are text', async () => {
     const { page: url, ask, say } = await shop(files);
     const markup = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script>';

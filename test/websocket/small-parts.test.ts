@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { AgentEvent, HostContext, SessionRef } from '../../src/contracts/index.ts';
+import { newestOf } from '../../src/adapters/remote/log.ts';
+import type { AgentEvent, AgentSession, HostContext, SessionRef } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
 import { Ceiling } from '../../src/host/connection/server/ceiling.ts';
+import { newestEvents } from '../../src/host/connection/server/event-pages.ts';
 import { servedExecutor } from '../../src/host/connection/server/served-executor.ts';
 import { servedHost } from '../../src/host/connection/server/served-host.ts';
 import { storeAnswers } from '../../src/host/connection/server/store-answers.ts';
@@ -212,5 +214,54 @@ describe('a connection', () => {
     const opened = await raw.ask('session/open', { agent: 'bot', attach: false });
     expect(opened).toMatchObject({ recovered: false, offset: expect.any(Number) });
     expect(raw.received.filter(({ method }) => method === 'session/live')).toEqual([]);
+  });
+});
+
+describe('the newest events of a log', () => {
+  const events = Array.from(
+    { length: 25 },
+    (_, at) => ({ id: `e${at}`, cursor: `place-${at}` }) as unknown as AgentEvent,
+  );
+  const logWith = (knows: (cursor: string) => boolean) => {
+    const asked: (string | undefined)[] = [];
+    const session = {
+      async *events({ after }: { after?: string } = {}) {
+        asked.push(after);
+        if (after !== undefined && !knows(after))
+          throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', 'no place');
+        yield* events;
+      },
+    } as unknown as AgentSession;
+    return { asked, session };
+  };
+
+  test('are found where places are no numbers, or numbers that cannot be counted back', async () => {
+    for (const [newest, asked] of [
+      ['place-24', [undefined]],
+      ['90.0', ['87.999999', undefined]],
+    ] as const) {
+      const log = logWith(() => false);
+      const page = await newestEvents(log.session, newest, 3, 4096);
+      expect(page.events).toEqual(events.slice(-3));
+      expect(page.more).toBe(true);
+      expect(log.asked).toEqual(asked);
+    }
+  });
+
+  test('a fault of the log is none of its places', async () => {
+    const session = {
+      async *events() {
+        throw new CoxswainError('UNAVAILABLE', 'E_STORE_UNAVAILABLE', 'away');
+        // biome-ignore lint/correctness/noUnreachable: makes it an iterator.
+        yield* events;
+      },
+    } as unknown as AgentSession;
+    await expect(newestEvents(session, '90.0', 3, 4096)).rejects.toMatchObject({ code: 'E_STORE_UNAVAILABLE' });
+  });
+
+  test('a server that does not know the word is not believed', async () => {
+    const first = { events: events.slice(0, 3), more: true };
+    await expect(newestOf(3, async () => first)).rejects.toMatchObject({ code: 'E_UNSUPPORTED' });
+    expect(await newestOf(3, async () => ({ ...first, more: false }))).toMatchObject({ events: first.events });
   });
 });

@@ -18,8 +18,6 @@ interface LinesProps {
 /** Lines above which only those are made that are on the screen. */
 const MANY = 250;
 const LINE_PX = 20;
-/** Lines of one height take one another's place: more than are on any screen. */
-const RECYCLED = 512;
 
 /** Tells which of the elements with `data-line` below one have been on the screen whole. */
 export function useSeen(box: RefObject<HTMLElement | null>, part: string, count: number, seen: Seen | undefined): void {
@@ -110,6 +108,10 @@ function Virtual({
   }, [count]);
   useLayoutEffect(() => lines._didMount(), []);
   useLayoutEffect(() => lines._willUpdate());
+  // Lines of one height take one another's place, however far the list jumps: nothing is made and thrown away then.
+  const slots = useRef(0);
+  const shown = lines.getVirtualItems();
+  slots.current = Math.max(slots.current, shown.length);
   const measure = useCallback((element: HTMLElement | null) => lines.measureElement(element), []);
   const next = () => {
     const unseen = seen?.firstUnseen(part);
@@ -118,10 +120,10 @@ function Virtual({
   return (
     <>
       <div class="tall" style={{ height: `${lines.getTotalSize()}px` }}>
-        {lines.getVirtualItems().map(({ index, start }) => (
+        {shown.map(({ index, start }) => (
           <div
-            key={linePx === undefined ? index : index % RECYCLED}
-            class="line"
+            key={linePx === undefined ? index : index % slots.current}
+            class={linePx === undefined ? 'line' : 'line even'}
             data-line={index}
             data-index={index}
             ref={linePx === undefined ? measure : null}

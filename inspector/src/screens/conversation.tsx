@@ -49,6 +49,7 @@ export function Conversation({
       }}
     >
       {items.length === 0 && watched.state.value === 'live' && <p class="empty">Nothing was said yet.</p>}
+      {watched.isPart && <p class="soft">Earlier messages and calls are being read…</p>}
       {from > 0 && (
         <button type="button" class="quiet" onClick={() => setShown(shown + STEP)}>
           {from.toLocaleString()} earlier

@@ -74,11 +74,12 @@ export function SessionScreen({
         </section>
         <section class="half why" aria-label={sides[why]}>
           <Tabs class="wide-only" names={all.slice(1)} shown={why} onChoose={setSide} />
-          {why === 'events' && <Events watched={watched} words={words} onWords={setWords} />}
-          {why === 'timeline' && <TimelineView watched={watched} />}
-          {why === 'state' && <StateView watched={watched} onEvent={showEvents} />}
-          {why === 'agents' && <AgentsView watched={watched} onEvents={showEvents} />}
-          {why === 'artifacts' && <ArtifactsView watched={watched} onEvent={showEvents} />}
+          {watched.isPart && <StillReading watched={watched} />}
+          {!watched.isPart && why === 'events' && <Events watched={watched} words={words} onWords={setWords} />}
+          {!watched.isPart && why === 'timeline' && <TimelineView watched={watched} />}
+          {!watched.isPart && why === 'state' && <StateView watched={watched} onEvent={showEvents} />}
+          {!watched.isPart && why === 'agents' && <AgentsView watched={watched} onEvents={showEvents} />}
+          {!watched.isPart && why === 'artifacts' && <ArtifactsView watched={watched} onEvent={showEvents} />}
         </section>
       </div>
     </div>
@@ -104,6 +105,17 @@ function Tabs({
         </button>
       ))}
     </section>
+  );
+}
+
+/** Sums and lists of all events are not made of a part of them. */
+function StillReading({ watched }: { watched: WatchedSession }): JSX.Element {
+  if (watched.state.value === 'lost') return <p class="empty">Not all of the session could be read.</p>;
+  return (
+    <p class="empty">
+      The session is long: {watched.read.value.toLocaleString()} events of it have been read. What was said and done
+      last is here already.
+    </p>
   );
 }
 
@@ -141,7 +153,7 @@ function Head({
         of <Visible text={userId} />
         {!watched.isOwn && ' · you look at it as an operator; what is not for you is left out'}
       </span>
-      {input + output > 0 && (
+      {input + output > 0 && !watched.isPart && (
         <span class="soft numbers">
           {input.toLocaleString()} tokens in{cached > 0 && ` (cached ${cached.toLocaleString()})`} ·{' '}
           {output.toLocaleString()} out
@@ -162,7 +174,7 @@ function Head({
       <Export watched={watched} />
       {watched.isOwn && <Audit watched={watched} />}
       {watched.state.value === 'reading' && (
-        <span role="status">Reading {watched.events.length.toLocaleString()} events…</span>
+        <span role="status">Reading {watched.read.value.toLocaleString()} events…</span>
       )}
       {watched.fault.value !== undefined && (
         <p class="notice bad" role="alert">

@@ -23,12 +23,33 @@ export async function beginSession(host: RemoteHost, agent: string, text: string
   return session.id;
 }
 
-/** A session that is looked at: its stored events, what streams now, and what they come to. */
-export class WatchedSession {
+/** Newest events with which a long session is shown while all of it is read. */
+const NEWEST = 1000;
+
+/** Events of a session, and what they come to. */
+class Reading {
   readonly now = new Replay();
   /** Stored ones. */
   readonly events: AgentEvent[] = [];
   readonly timeline = new Timeline();
+  readonly #known = new Set<string>();
+
+  take(event: AgentEvent): void {
+    this.now.see(event);
+    if (event.cursor === undefined || this.#known.has(event.id)) return;
+    this.#known.add(event.id);
+    this.events.push(event);
+    this.timeline.take(event);
+    this.now.take(event);
+  }
+}
+
+/** A session that is looked at: its stored events, what streams now, and what they come to. */
+export class WatchedSession {
+  /** What all events come to, as far as they are read. */
+  readonly #whole = new Reading();
+  /** What the newest ones come to, as long as older ones are being read. */
+  #newest: Reading | undefined;
   /** How many of the events count for what is shown; undefined: all of them, and what streams. */
   readonly moment = signal<number | undefined>(undefined);
   readonly #then = computed(() =>
@@ -38,7 +59,8 @@ export class WatchedSession {
   readonly turn = signal(0);
   readonly state = signal<'reading' | 'live' | 'lost'>('reading');
   readonly fault = signal<string | undefined>(undefined);
-  readonly #known = new Set<string>();
+  /** Events of the whole log that have come, now and then. */
+  readonly read = signal(0);
   readonly #host: RemoteHost;
   #session: RemoteSession | undefined;
   #wake = () => {};
@@ -56,6 +78,25 @@ export class WatchedSession {
     this.#host = host;
     this.isOwn = host.userId === userId;
     void (this.isOwn ? this.#follow(host, agent, sessionId) : this.#lookAt(host));
+  }
+
+  /** What its newest events come to: all of what happens now is in it, and of what was before as much as is read. */
+  get now(): Replay {
+    return (this.#newest ?? this.#whole).now;
+  }
+
+  /** Stored events from the first one on. */
+  get events(): readonly AgentEvent[] {
+    return this.#whole.events;
+  }
+
+  get timeline(): Timeline {
+    return this.#whole.timeline;
+  }
+
+  /** Its end is shown, and what was before is being read. */
+  get isPart(): boolean {
+    return this.#newest !== undefined;
   }
 
   leave(): void {
@@ -155,14 +196,20 @@ export class WatchedSession {
       const following = (async () => {
         for await (const event of live) {
           if (isRead) this.#take(event);
-          else early.push(event);
+          else {
+            early.push(event);
+            this.#newest?.take(event);
+            this.#draw();
+          }
           // A vote may have other arguments.
           if (event.type === 'custom' && event.kind === 'ext:approval_vote') void this.#ask(session);
         }
       })();
+      await this.#showEnd(session, early);
       for await (const event of session.events()) this.#take(event);
       isRead = true;
       for (const event of early) this.#take(event);
+      this.#newest = undefined;
       await this.#ask(session);
       this.state.value = 'live';
       this.#draw();
@@ -225,21 +272,31 @@ export class WatchedSession {
     }
   }
 
+  /** Of a long session its end comes first: nobody waits for all of it to see where it stands. */
+  async #showEnd(session: RemoteSession, early: readonly AgentEvent[]): Promise<void> {
+    const { events, more } = await session.newest(NEWEST);
+    if (!more || this.#isLeft) return;
+    const newest = new Reading();
+    for (const event of events) newest.take(event);
+    for (const event of early) newest.take(event);
+    this.#newest = newest;
+    await this.#ask(session);
+    this.#draw();
+  }
+
   #take(event: AgentEvent): void {
     if (this.#isLeft) return;
-    this.now.see(event);
-    if (event.cursor !== undefined && !this.#known.has(event.id)) {
-      this.#known.add(event.id);
-      this.events.push(event);
-      this.timeline.take(event);
-      this.now.take(event);
-    }
-    this.#draw();
+    this.#whole.take(event);
+    const { length } = this.events;
+    if (this.state.value === 'reading' && length % 1000 === 0) this.read.value = length;
+    // As long as its end is shown, nothing else of it is.
+    if (!this.isPart) this.#draw();
   }
 
   /** Many changes are drawn at once. */
   #draw(): void {
-    if (this.#frame !== undefined || (this.state.value === 'reading' && this.events.length > 200)) return;
+    if (this.#frame !== undefined || (this.state.value === 'reading' && this.events.length > 200 && !this.isPart))
+      return;
     this.#frame = requestAnimationFrame(() => {
       this.#frame = undefined;
       this.turn.value++;

@@ -39,7 +39,7 @@ import {
 } from '../../session/index.ts';
 import { Feed } from './feed.ts';
 import type { Link } from './link.ts';
-import { liveEvents, storedEvents } from './log.ts';
+import { liveEvents, newestOf, storedEvents } from './log.ts';
 import { Position } from './position.ts';
 import type { RemoteSession } from './remote-host.ts';
 import { RemoteStream } from './remote-stream.ts';
@@ -174,6 +174,10 @@ export class LinkedSession implements RemoteSession, ExecutorSession {
     const page = (after: string | undefined, limit: number) =>
       this.#ask<{ events: AgentEvent[]; more: boolean }>('session/events', { after, limit });
     return options.live ? liveEvents(page, this.#feed, options) : storedEvents(page, options);
+  }
+
+  newest(limit: number): Promise<{ events: AgentEvent[]; more: boolean }> {
+    return newestOf(limit, () => this.#ask('session/events', { limit, newest: true }));
   }
 
   async pending(): Promise<OpenRequest[]> {

@@ -1,5 +1,6 @@
 import type { AgentEvent, EventsOptions } from '../../contracts/index.ts';
-import { StreamQueue } from '../../session/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import { checkIs, count, StreamQueue } from '../../session/index.ts';
 import { EventReading, ShownEvents } from '../../session/resume/index.ts';
 import type { Feed } from './feed.ts';
 
@@ -63,4 +64,16 @@ export function liveEvents(page: Page, feed: Feed, options: EventsOptions): Asyn
     },
     () => leave(),
   );
+}
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`, `UNIMPLEMENTED / E_UNSUPPORTED` */
+export async function newestOf(
+  limit: number,
+  ask: () => ReturnType<Page>,
+): Promise<{ events: AgentEvent[]; more: boolean }> {
+  checkIs(limit, 'newest: limit', count);
+  const { events, more, newest } = (await ask()) as Awaited<ReturnType<Page>> & { newest?: boolean };
+  // Whoever does not know the word gives the first ones.
+  if (newest === true || !more) return { events, more };
+  throw new CoxswainError('UNIMPLEMENTED', 'E_UNSUPPORTED', 'this server gives events from the first one on alone');
 }

@@ -86,6 +86,12 @@ export interface RemoteSession extends AgentSession {
    * @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED` where the server does not check logs
    */
   verify(): Promise<AuditVerdict>;
+  /**
+   * The newest stored events, oldest first: at most `limit` (1 to 1,000), and as many as one message may have. `more`: there are older
+   * ones. Of a long log nothing else is sent; `events()` has all of it.
+   * @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED` where the server gives the first ones alone
+   */
+  newest(limit: number): Promise<{ events: AgentEvent[]; more: boolean }>;
   /** Everything that happens from now on, partial messages included, by any client. */
   watch(): AsyncIterableIterator<AgentEvent>;
   /** Control, also if another client has it now. */

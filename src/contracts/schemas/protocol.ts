@@ -114,6 +114,8 @@ export const rpcParams = {
     ...session,
     after: z.string().max(256).optional(),
     limit: z.number().int().min(1).max(1000).optional(),
+    /** The last ones in place of the first ones. */
+    newest: z.boolean().optional(),
   }),
   'session/verify': z.looseObject(session),
   'session/ack': z.looseObject({ ...session, epoch: z.string().max(256), offset: z.number().int().min(0) }),

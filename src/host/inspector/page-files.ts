@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname, extname, join, sep } from 'node:path';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import { CoxswainError } from '../../contracts/index.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -43,7 +44,7 @@ interface PageFile {
   /** Its name changes with its content. */
   isFixed: boolean;
   body: Buffer;
-  compressed: Map<string, Buffer>;
+  compressed: Map<string, Promise<Buffer>>;
 }
 
 /** The page's files: read once, compressed when they are first asked for. */
@@ -67,16 +68,23 @@ export class PageFiles {
     const file = this.#files.get(name);
     if (!file) return false;
     const encoding = encodingFor(request);
-    const body = encoding === undefined ? file.body : compressed(file, encoding);
-    response.writeHead(200, {
-      ...PAGE_HEADERS,
-      'content-type': file.type,
-      'cache-control': file.isFixed ? 'public, max-age=31536000, immutable' : 'no-cache',
-      vary: 'accept-encoding',
-      ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
-      'content-length': body.length,
-    });
-    response.end(request.method === 'HEAD' ? undefined : body);
+    const send = (body: Buffer, isCompressed: boolean) => {
+      response.writeHead(200, {
+        ...PAGE_HEADERS,
+        'content-type': file.type,
+        'cache-control': file.isFixed ? 'public, max-age=31536000, immutable' : 'no-cache',
+        vary: 'accept-encoding',
+        ...(encoding !== undefined && isCompressed ? { 'content-encoding': encoding } : {}),
+        'content-length': body.length,
+      });
+      response.end(request.method === 'HEAD' ? undefined : body);
+    };
+    if (encoding === undefined) send(file.body, false);
+    else
+      compressed(file, encoding).then(
+        (body) => send(body, true),
+        () => send(file.body, false),
+      );
     return true;
   }
 }
@@ -86,13 +94,14 @@ function encodingFor({ headers }: IncomingMessage): 'br' | 'gzip' | undefined {
   return (['br', 'gzip'] as const).find((name) => new RegExp(`\\b${name}\\b(?!;q=0(\\.0+)?\\b)`).test(accepted));
 }
 
-function compressed(file: PageFile, encoding: 'br' | 'gzip'): Buffer {
+/** Beside the thread that answers: the first page load must not hold up turns of others. */
+function compressed(file: PageFile, encoding: 'br' | 'gzip'): Promise<Buffer> {
   const known = file.compressed.get(encoding);
   if (known) return known;
   const params = { [constants.BROTLI_PARAM_QUALITY]: 9 };
-  const body = encoding === 'br' ? brotliCompressSync(file.body, { params }) : gzipSync(file.body);
-  file.compressed.set(encoding, body);
-  return body;
+  const made = encoding === 'br' ? promisify(brotliCompress)(file.body, { params }) : promisify(gzip)(file.body);
+  file.compressed.set(encoding, made);
+  return made;
 }
 
 /** In the package, whichever of its files this code is in. */

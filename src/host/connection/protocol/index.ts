@@ -1,5 +1,6 @@
 /** JSON-RPC, messages, limits. */
 export { Counts } from './counts.ts';
+export { EventPage } from './event-page.ts';
 export { fittingPending, fittingQuestion } from './fitting-requests.ts';
 export { readIncoming } from './incoming.ts';
 export { errorText, isTooDeep, noticeText, protocolError, resultText, wireError } from './json-rpc.ts';

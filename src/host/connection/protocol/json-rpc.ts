@@ -1,5 +1,6 @@
 import type { WireError } from '../../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf, RPC_CODES } from '../../../contracts/index.ts';
+import { EventPage } from './event-page.ts';
 
 /** Levels of nesting that a message may have: those of a value (200) and its envelope. */
 const MAX_DEPTH = 220;
@@ -40,6 +41,7 @@ export function wireError(thrown: unknown, code: number = RPC_CODES.server): Wir
 }
 
 export function resultText(id: string | number, result: unknown): string {
+  if (result instanceof EventPage) return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result.text}}`;
   return JSON.stringify({ jsonrpc: '2.0', id, result: result ?? null });
 }
 

@@ -16,11 +16,13 @@ export function wireEvent(event: AgentEvent, maxPayload: number): string {
   return JSON.stringify(standIn(event, bytes, maxPayload));
 }
 
-/** The same as an object, for answers that hold several events. */
-export function fittingEvent(event: AgentEvent, maxPayload: number): { event: AgentEvent; size: number } {
-  const size = Buffer.byteLength(JSON.stringify(event));
-  if (size + ENVELOPE <= maxPayload) return { event, size };
-  return { event: standIn(event, size, maxPayload), size: ENVELOPE };
+/** The same as an object and its JSON, for answers that hold several events. `size`: its bytes. */
+export function fittingEvent(event: AgentEvent, maxPayload: number): { event: AgentEvent; text: string; size: number } {
+  const text = JSON.stringify(event);
+  const size = Buffer.byteLength(text);
+  if (size + ENVELOPE <= maxPayload) return { event, text, size };
+  const fitting = standIn(event, size, maxPayload);
+  return { event: fitting, text: JSON.stringify(fitting), size: ENVELOPE };
 }
 
 function standIn(event: AgentEvent, bytes: number, maxPayload: number): AgentEvent {

@@ -1,15 +1,14 @@
-import type { AgentEvent, RpcMethod } from '../../../contracts/index.ts';
+import type { RpcMethod } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
-import { fittingEvent, fittingPending } from '../protocol/index.ts';
+import { fittingPending, protocolError } from '../protocol/index.ts';
 import { approvalMethods } from './approval-methods.ts';
 import type { Caller, Handlers } from './caller.ts';
 import { controlMethods } from './control-methods.ts';
+import { eventsFrom, newestEvents } from './event-pages.ts';
 import { operatorMethods } from './operator-methods.ts';
 import { storeMethods } from './store-methods.ts';
 
 const PAGE = 200;
-/** Bytes of a page: it has to get through a slow line before it counts as stuck. */
-const PAGE_BYTES = 512 * 1024;
 
 const readMethods: Handlers<
   | 'ping'
@@ -51,20 +50,12 @@ const readMethods: Handlers<
     };
   },
 
-  'session/events': async (connection, { sessionId, after, limit = PAGE }) => {
-    const { session, options } = connection.held(sessionId).channel;
+  'session/events': async (connection, { sessionId, after, limit = PAGE, newest }) => {
+    const { session, options, durable } = connection.held(sessionId).channel;
     const { maxPayload } = options.limits;
-    const maxBytes = Math.min(PAGE_BYTES, maxPayload / 2);
-    const events: AgentEvent[] = [];
-    let bytes = 0;
-    // One more than asked for tells whether there is more.
-    for await (const event of session.events({ ...(after === undefined ? {} : { after }), limit: limit + 1 })) {
-      const { event: fitting, size } = fittingEvent(event, maxPayload / 2);
-      if (events.length >= limit || (events.length > 0 && bytes + size > maxBytes)) return { events, more: true };
-      events.push(fitting);
-      bytes += size;
-    }
-    return { events, more: false };
+    if (!newest) return eventsFrom(session, after, limit, maxPayload);
+    if (after !== undefined) throw protocolError('newest events are those before no place: leave after out');
+    return newestEvents(session, durable.cursor, limit, maxPayload);
   },
 
   'session/verify': async (connection, { sessionId }) => {

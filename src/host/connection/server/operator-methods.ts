@@ -1,13 +1,11 @@
 import { CoxswainError } from '../../../contracts/index.ts';
 import type { OperatorView } from '../../operator/index.ts';
-import { fittingEvent } from '../protocol/index.ts';
 import type { Caller, Handlers } from './caller.ts';
+import { pageOf } from './event-pages.ts';
 
 /** Sessions of one answer, unless another number is asked for, and events. */
 const PAGE = 100;
 const EVENTS = 200;
-/** Bytes of a page: it has to get through a slow line before it counts as stuck. */
-const PAGE_BYTES = 512 * 1024;
 
 /** For people who look after sessions of others. */
 export const operatorMethods: Handlers<'operator/sessions' | 'operator/events'> = {
@@ -18,16 +16,9 @@ export const operatorMethods: Handlers<'operator/sessions' | 'operator/events'> 
     const { maxPayload } = connection.hub.options.limits;
     const asked = { after, limit: limit + 1 };
     const found = await operatorOf(connection).events(connection.principal, { agent, userId, sessionId }, asked);
-    const events: typeof found = [];
-    let bytes = 0;
-    for (const event of found) {
-      const { event: fitting, size } = fittingEvent(event, maxPayload / 2);
-      if (events.length >= limit || (events.length > 0 && bytes + size > Math.min(PAGE_BYTES, maxPayload / 2)))
-        return { events, more: true };
-      events.push(fitting);
-      bytes += size;
-    }
-    return { events, more: false };
+    const page = pageOf(maxPayload);
+    for (const event of found) if (page.length >= limit || !page.add(event)) return page.cut();
+    return page;
   },
 };
 
