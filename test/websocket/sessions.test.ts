@@ -76,7 +76,7 @@ describe('a session over WebSocket', () => {
 
   test('WS-19 newest events behind a place are refused', async () => {
     const { host } = hostOf(bot(['one']));
-    const raw = await Raw.ready(await serving(host));
+    const raw = await Raw.ready((await serving(host)).url);
     const { sessionId } = await raw.ask('session/open', { agent: 'bot' });
     const { error } = await raw.request('session/events', { sessionId, newest: true, after: '1.0' });
     expect(error).toMatchObject({ data: { code: 'E_PROTOCOL' } });

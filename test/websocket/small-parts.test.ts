@@ -241,7 +241,7 @@ describe('the newest events of a log', () => {
       ['90.0', ['87.999999', undefined]],
     ] as const) {
       const log = logWith(() => false);
-      const page = await newestEvents(log.session, newest, 3, 4096);
+      const page = await newestEvents(log.session, newest, 3, 65_536);
       expect(page.events).toEqual(events.slice(-3));
       expect(page.more).toBe(true);
       expect(log.asked).toEqual(asked);
@@ -256,7 +256,7 @@ describe('the newest events of a log', () => {
         yield* events;
       },
     } as unknown as AgentSession;
-    await expect(newestEvents(session, '90.0', 3, 4096)).rejects.toMatchObject({ code: 'E_STORE_UNAVAILABLE' });
+    await expect(newestEvents(session, '90.0', 3, 65_536)).rejects.toMatchObject({ code: 'E_STORE_UNAVAILABLE' });
   });
 
   test('a server that does not know the word is not believed', async () => {

@@ -1,4 +1,4 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Visible } from '../parts/visible.tsx';
 import { remote } from '../state/connection.ts';
@@ -74,12 +74,13 @@ export function SessionScreen({
         </section>
         <section class="half why" aria-label={sides[why]}>
           <Tabs class="wide-only" names={all.slice(1)} shown={why} onChoose={setSide} />
-          {watched.isPart && <StillReading watched={watched} />}
-          {!watched.isPart && why === 'events' && <Events watched={watched} words={words} onWords={setWords} />}
-          {!watched.isPart && why === 'timeline' && <TimelineView watched={watched} />}
-          {!watched.isPart && why === 'state' && <StateView watched={watched} onEvent={showEvents} />}
-          {!watched.isPart && why === 'agents' && <AgentsView watched={watched} onEvents={showEvents} />}
-          {!watched.isPart && why === 'artifacts' && <ArtifactsView watched={watched} onEvent={showEvents} />}
+          <WhenWhole watched={watched}>
+            {why === 'events' && <Events watched={watched} words={words} onWords={setWords} />}
+            {why === 'timeline' && <TimelineView watched={watched} />}
+            {why === 'state' && <StateView watched={watched} onEvent={showEvents} />}
+            {why === 'agents' && <AgentsView watched={watched} onEvents={showEvents} />}
+            {why === 'artifacts' && <ArtifactsView watched={watched} onEvent={showEvents} />}
+          </WhenWhole>
         </section>
       </div>
     </div>
@@ -109,7 +110,9 @@ function Tabs({
 }
 
 /** Sums and lists of all events are not made of a part of them. */
-function StillReading({ watched }: { watched: WatchedSession }): JSX.Element {
+function WhenWhole({ watched, children }: { watched: WatchedSession; children: ComponentChildren }): JSX.Element {
+  watched.turn.value;
+  if (!watched.isPart) return <>{children}</>;
   if (watched.state.value === 'lost') return <p class="empty">Not all of the session could be read.</p>;
   return (
     <p class="empty">

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import type { FSWatcher } from 'node:fs';
-import { existsSync, mkdtempSync, rmSync, watch, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, watch, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { EXIT } from '../terminal/index.ts';
 
@@ -76,18 +76,22 @@ class PolicyChanges {
   restart: (() => void) | undefined;
   readonly #watchers: FSWatcher[] = [];
   #timer: NodeJS.Timeout | undefined;
+  /** Paths and times of the files that the server was started with last. */
+  #state: string;
+  readonly #folders: readonly string[];
+  readonly #isPolicy: (folder: string, name: string) => boolean;
 
   constructor(module: string, flags: readonly string[]) {
     const at = flags.findIndex((flag) => flag === '--policy' || flag.startsWith('--policy='));
     const named = at < 0 ? undefined : (flags[at]?.split('=')[1] ?? flags[at + 1]);
     const policy = named === undefined || /^https?:/.test(named) ? undefined : resolve(named);
-    const folders = new Set([dirname(resolve(module)), ...(policy === undefined ? [] : [dirname(policy)])]);
+    const beside = dirname(resolve(module));
+    this.#folders = [...new Set([beside, ...(policy === undefined ? [] : [dirname(policy)])])];
+    this.#isPolicy = (folder, name) => join(folder, name) === policy || (folder === beside && ofPolicies.test(name));
+    this.#state = this.#look();
     // An editor may put another file in the place of one: folders are watched.
-    for (const folder of folders) {
-      const own = policy !== undefined && dirname(policy) === folder ? basename(policy) : undefined;
-      const isBeside = folder === dirname(resolve(module));
-      const changed = (name: string | null) =>
-        name !== null && (name === own || (isBeside && ofPolicies.test(name))) && this.#changed();
+    for (const folder of this.#folders) {
+      const changed = (name: string | null) => name !== null && this.#isPolicy(folder, name) && this.#changed();
       try {
         this.#watchers.push(watch(folder, (_, name) => void changed(name)).on('error', () => {}));
       } catch {
@@ -103,7 +107,33 @@ class PolicyChanges {
 
   #changed(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.restart?.(), SETTLE_MS);
+    this.#timer = setTimeout(() => {
+      // A file that is written once is reported twice, emptied and filled: on a busy machine the second report comes after the restart.
+      const state = this.#look();
+      if (state === this.#state) return;
+      this.#state = state;
+      this.restart?.();
+    }, SETTLE_MS);
+  }
+
+  #look(): string {
+    return this.#folders
+      .flatMap((folder) =>
+        namesIn(folder).flatMap((name) => (this.#isPolicy(folder, name) ? [join(folder, name)] : [])),
+      )
+      .map((path) => {
+        const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+        return `${path} ${found?.ino} ${found?.size} ${found?.mtimeNs}`;
+      })
+      .join('\n');
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return [];
   }
 }
 
