@@ -3,11 +3,11 @@ import { newestOf } from '../../src/adapters/remote/log.ts';
 import type { AgentEvent, AgentSession, HostContext, SessionRef } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
 import { Ceiling } from '../../src/host/connection/server/ceiling.ts';
-import { newestEvents } from '../../src/host/connection/server/event-pages.ts';
 import { servedExecutor } from '../../src/host/connection/server/served-executor.ts';
 import { servedHost } from '../../src/host/connection/server/served-host.ts';
 import { storeAnswers } from '../../src/host/connection/server/store-answers.ts';
 import { Control } from '../../src/host/connection/stream/control.ts';
+import { lastEvents } from '../../src/host/connection/stream/event-pages.ts';
 import { serveExecutor } from '../../src/host/websocket/index.ts';
 import type { AgentSource } from '../../src/index.ts';
 import { fromAgent, InMemorySessionService } from '../../src/index.ts';
@@ -241,7 +241,7 @@ describe('the newest events of a log', () => {
       ['90.0', ['87.999999', undefined]],
     ] as const) {
       const log = logWith(() => false);
-      const page = await newestEvents(log.session, newest, 3, 65_536);
+      const page = await lastEvents(log.session, newest, 3, 65_536);
       expect(page.events).toEqual(events.slice(-3));
       expect(page.more).toBe(true);
       expect(log.asked).toEqual(asked);
@@ -256,7 +256,7 @@ describe('the newest events of a log', () => {
         yield* events;
       },
     } as unknown as AgentSession;
-    await expect(newestEvents(session, '90.0', 3, 65_536)).rejects.toMatchObject({ code: 'E_STORE_UNAVAILABLE' });
+    await expect(lastEvents(session, '90.0', 3, 65_536)).rejects.toMatchObject({ code: 'E_STORE_UNAVAILABLE' });
   });
 
   test('a server that does not know the word is not believed', async () => {

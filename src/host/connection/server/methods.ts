@@ -1,10 +1,10 @@
 import type { RpcMethod } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
 import { fittingPending, protocolError } from '../protocol/index.ts';
+import { eventsFrom, lastEvents } from '../stream/index.ts';
 import { approvalMethods } from './approval-methods.ts';
 import type { Caller, Handlers } from './caller.ts';
 import { controlMethods } from './control-methods.ts';
-import { eventsFrom, newestEvents } from './event-pages.ts';
 import { operatorMethods } from './operator-methods.ts';
 import { storeMethods } from './store-methods.ts';
 
@@ -55,7 +55,7 @@ const readMethods: Handlers<
     const { maxPayload } = options.limits;
     if (!newest) return eventsFrom(session, after, limit, maxPayload);
     if (after !== undefined) throw protocolError('newest events are those before no place: leave after out');
-    return newestEvents(session, durable.cursor, limit, maxPayload);
+    return lastEvents(session, durable.cursor, limit, maxPayload);
   },
 
   'session/verify': async (connection, { sessionId }) => {

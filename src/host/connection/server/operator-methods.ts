@@ -1,7 +1,7 @@
 import { CoxswainError } from '../../../contracts/index.ts';
 import type { OperatorView } from '../../operator/index.ts';
+import { pageOf } from '../stream/index.ts';
 import type { Caller, Handlers } from './caller.ts';
-import { pageOf } from './event-pages.ts';
 
 /** Sessions of one answer, unless another number is asked for, and events. */
 const PAGE = 100;

@@ -30,7 +30,7 @@ export async function eventsFrom(
  * The newest stored events of a session, oldest first, as many as one answer may have; `more`: there are older ones.
  * @param newest cursor of the newest one, where it is known: what lies far before it is not read
  */
-export async function newestEvents(
+export async function lastEvents(
   session: AgentSession,
   newest: string | undefined,
   limit: number,
