@@ -61,7 +61,7 @@ test('AD-03 memory: nothing new is begun above the limit', async () => {
   await host.close();
 });
 
-test('AD-04 over HTTP it is 503 with Retry-After, over a socket a typed error that can be retried', async () => {
+test('AD-04 over HTTP it is 503 with Retry-After, over a socket a typed error that can be retried, in the metrics a count', async () => {
   const { host, slow } = program({ turns: 1, retryAfterMs: 2500 });
   const session = await host.open('bot');
   const running = all(session.stream('go'));
@@ -85,6 +85,10 @@ test('AD-04 over HTTP it is 503 with Retry-After, over a socket a typed error th
   const remote = await client(server, 'ann');
   const over = await remote.open('bot', { sessionId: 'r', create: true });
   expect(await refusal(all(over.stream('go')))).toMatchObject(full);
+  const metrics = await (await fetch(server.url.replace('ws', 'http').replace('/v1', '/metrics'))).text();
+  expect(metrics.split('\n')).toEqual(
+    expect.arrayContaining(['coxswain_turns_refused_total 1', 'coxswain_turns_full_total 1']),
+  );
   slow.finish('ok');
   await running;
   await front.close();

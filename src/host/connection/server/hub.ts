@@ -131,6 +131,7 @@ export class Hub {
       turns_begun_total: counts.turnsBegun,
       turns_failed_total: counts.turnsFailed,
       turns_refused_total: counts.turnsRefused,
+      turns_full_total: counts.turnsFull,
       ring_bytes: channels.reduce((sum, { ring }) => sum + ring.bytes, 0),
     };
   }

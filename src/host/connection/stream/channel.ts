@@ -5,7 +5,7 @@ import type {
   ExecutionOptions,
   SessionInput,
 } from '../../../contracts/index.ts';
-import { CoxswainError } from '../../../contracts/index.ts';
+import { CoxswainError, isCoxswainError } from '../../../contracts/index.ts';
 import type { JoiningOptions } from '../../../session/index.ts';
 import { inTime, isoTime, unlessSince } from '../../../session/index.ts';
 import { Offsets } from '../../../session/resume/index.ts';
@@ -116,6 +116,7 @@ export class Channel {
     } catch (error) {
       this.#follower.end();
       this.options.counts.turnsRefused++;
+      if (isCoxswainError(error) && error.code === 'E_FULL') this.options.counts.turnsFull++;
       throw error;
     }
     this.options.counts.turnsBegun++;
