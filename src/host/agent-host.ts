@@ -8,7 +8,7 @@ import type {
 } from '../contracts/index.ts';
 import type { AuditEntry } from '../session/index.ts';
 import type { Approvals, Recovery } from './approvals/index.ts';
-import type { SubmitOptions, SubmittedTurn, Work, WorkOptions } from './background/index.ts';
+import type { Schedules, SubmitOptions, SubmittedTurn, Work, WorkOptions } from './background/index.ts';
 import type { AuditOptions, OpenOptions } from './terms/index.ts';
 
 export interface AgentHost {
@@ -56,6 +56,8 @@ export interface AgentHost {
    * has died, wherever it was. Resolves once it has begun.
    */
   work(options?: WorkOptions): Promise<Work>;
+  /** Turns that begin by the clock. */
+  readonly schedules: Schedules;
   /** Resolves when nothing runs that this host goes on with by itself: after `approvals.decide`, `recover` and `submit`. */
   idle(): Promise<void>;
   /** Closes all open sessions; running streams are aborted. */

@@ -29,7 +29,7 @@ import {
 import type { AgentHost } from './agent-host.ts';
 import type { ApprovalHost, BorrowedSession, Recovery } from './approvals/index.ts';
 import { findUnfinished, HostApprovals, recoverSessions } from './approvals/index.ts';
-import type { SubmitOptions, SubmittedTurn, Work, WorkOptions } from './background/index.ts';
+import type { Schedules, SubmitOptions, SubmittedTurn, Work, WorkOptions } from './background/index.ts';
 import { Background, unattendedOf, withoutDeadly } from './background/index.ts';
 import type { CalledBy, FrameHost, SessionOwnership, SharedStanding } from './frame/index.ts';
 import { HostedFrame } from './frame/index.ts';
@@ -129,6 +129,10 @@ class Host implements AgentHost, Holder {
         unattended: (options) => unattendedOf(this.#sources, this.#ownContext(), options),
         fullForMs: () => (this.#entrance.full() === undefined ? undefined : this.#entrance.retryAfterMs),
         leaveAll: () => this.#leaveAll(),
+        app: options.app,
+        userId: options.userId ?? 'local',
+        agents: this.#sources,
+        journal: this.#journal,
         releaseDead: ({ agent, userId, sessionId }) => this.#releaseDead(agent, userId, sessionId),
       },
       options.dispatcher,
@@ -156,6 +160,10 @@ class Host implements AgentHost, Holder {
       },
       openSubagent: (...subagent) => this.#openSubagent(...subagent),
     };
+  }
+
+  get schedules(): Schedules {
+    return this.#background.schedules;
   }
 
   get permissionMode(): PermissionMode | undefined {
@@ -353,6 +361,7 @@ class Host implements AgentHost, Holder {
     const worth = withoutDeadly(await this.unfinished(), dead, this.#warn);
     const { sessions, done } = recoverSessions(this.#approvalHost, worth);
     this.#during(done);
+    await this.#background.schedules.armAll();
     return {
       sessions,
       get done() {

@@ -1,7 +1,8 @@
 import { writeSync } from 'node:fs';
-import { natsBus, postgresDispatcher } from '../../src/adapters/nodes/index.ts';
+import { natsBus } from '../../src/adapters/nodes/index.ts';
 import { openSql } from '../../src/adapters/stores/sql/index.ts';
 import { serve } from '../../src/host/websocket/index.ts';
+import { dispatcherOf, listenBehind } from './dispatchers.ts';
 import { nodeHost, openWorld } from './node-host.ts';
 
 // One node: any number of them run over one database. It serves clients and runs what the dispatcher brings, until SIGTERM.
@@ -13,7 +14,10 @@ const warn = (message: string, error?: unknown) => say(`warn ${message} ${String
 const store = await openSql(url, { maxConnections: 8 });
 const world = await openWorld(url);
 const bus = busUrl === '' ? undefined : await natsBus(busUrl, { app: 'shop', warn });
-const dispatcher = await postgresDispatcher(url, { app: 'shop', schema, warn });
+const listen = await listenBehind(schema);
+// Who balances between the nodes has to know it before Restate asks.
+if (listen.port !== undefined) say(`listens ${listen.port}`);
+const dispatcher = await dispatcherOf(schema, url, { ...listen, warn });
 const host = nodeHost(store, world, {
   dispatcher,
   seed: Number(seed),

@@ -5,6 +5,7 @@ import { newId } from '../../src/base/index.ts';
 import { postgresServer, postgresUrl } from '../adapters/databases.ts';
 import { door, refusal } from '../host/kit.ts';
 import { dispatcherSuite } from '../suites/dispatcher.ts';
+import { scheduleSuite } from '../suites/schedules.ts';
 
 const schema = `queue_${newId().replaceAll('-', '').slice(0, 12)}`;
 
@@ -21,6 +22,16 @@ describe.skipIf(postgresServer.skip !== undefined)('PostgreSQL', () => {
     const open = () => postgresDispatcher(postgresUrl, { app, schema });
     const dispatcher = await open();
     return { dispatcher, other: open, close: () => dispatcher.close() };
+  });
+
+  scheduleSuite('postgres', async () => {
+    const app = `shop-${newId()}`;
+    const database = await postgresServer.make();
+    return {
+      store: () => database.open(),
+      dispatcher: () => postgresDispatcher(postgresUrl, { app, schema }),
+      close: () => database.drop(),
+    };
   });
 
   test('PD-01 what waits outlives the program that was woken, and hosts of another app do not get it', async () => {

@@ -1,8 +1,13 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { restateDispatcher } from '../../src/adapters/nodes/index.ts';
+import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { newId } from '../../src/base/index.ts';
 import { door, refusal } from '../host/kit.ts';
 import { dispatcherSuite } from '../suites/dispatcher.ts';
+import { scheduleSuite } from '../suites/schedules.ts';
 import { restateProgram, restateServer } from './restate-server.ts';
 
 describe.skipIf(restateProgram === undefined)('Restate', () => {
@@ -17,6 +22,16 @@ describe.skipIf(restateProgram === undefined)('Restate', () => {
     const open = () => restateDispatcher(server.url, { app, admin: server.admin, warn: () => {} });
     const dispatcher = await open();
     return { dispatcher, other: open, close: () => dispatcher.close() };
+  });
+
+  scheduleSuite('restate', async () => {
+    const app = `shop-${newId()}`;
+    const folder = mkdtempSync(join(tmpdir(), 'coxswain-schedules-'));
+    return {
+      store: async () => openSqlite(join(folder, 'store.db')),
+      dispatcher: () => restateDispatcher(server.url, { app, admin: server.admin, warn: () => {} }),
+      close: async () => rmSync(folder, { recursive: true, force: true }),
+    };
   });
 
   test('RS-01 what waits outlives a Restate server that is killed', async () => {

@@ -19,6 +19,7 @@ const grants: readonly Grant[] = [
   { package: /^(zod|zod-to-json-schema|ajv)(\/|$)/, files: /^gate\//, how: ['dynamic'] },
   { package: /^zod(\/|$)/, files: /^(cli\/|cli\.ts|index\.ts)/, how: ['dynamic'] },
   { package: /^yaml$/, files: /^(host|adapters\/policy|adapters\/tools\/skills|cli)\b/, how: ['dynamic'] },
+  { package: /^cron-parser$/, files: /^host\/background\/cron\.ts$/, how: ['dynamic'] },
   { package: /^commander$/, files: /^cli(\/|\.ts)/, how: loads },
   // Vendors: each in its own adapter, and nowhere else.
   { package: /^openai(\/|$)/, files: /^adapters\/models\/openai\b/, how: loads },

@@ -99,11 +99,12 @@ class PostgresDispatcher implements Dispatcher {
   }
 
   async schedule(place: SessionPlace, at: Date): Promise<void> {
-    const seconds = Math.ceil(at.getTime() / 1000);
-    const singletonKey = `${keyOf(place)}/${seconds}`;
+    const singletonKey = `${keyOf(place)}/${Math.ceil(at.getTime() / 1000)}`;
+    // How long from now, and not when: the clock of the database may be another one.
+    const startAfter = Math.max(0, at.getTime() - Date.now()) / 1000;
     await this.#boss.send(this.#parts.queues[1], placeOf(place), {
       singletonKey,
-      startAfter: at,
+      startAfter,
       group: { id: digest([place.userId]) },
     });
   }

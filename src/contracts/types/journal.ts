@@ -42,6 +42,11 @@ export interface HostJournal {
     mark: JournalMark,
     options?: JournalAppend,
   ): Promise<JournalMark | undefined>;
+  /**
+   * Epoch milliseconds by the clock that all programs over the store have in common; absent: they are on one machine, and its
+   * clock is that.
+   */
+  now?(): Promise<number>;
   /** Forgets what was noted of a session that a person has opened and of all below it, or of all sessions of a user. */
   forget(scope: { app: string; userId: string; sessionId?: string }): Promise<void>;
 }

@@ -1,5 +1,7 @@
-import type { Dispatcher, SessionInput, SessionPlace } from '../../contracts/index.ts';
+import type { Dispatcher, HostJournal, SessionInput, SessionPlace } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
+import type { JoiningOptions } from '../../session/index.ts';
+import { unlessSince } from '../../session/index.ts';
 import type { ApprovalHost } from '../approvals/index.ts';
 import { lookInto } from '../approvals/index.ts';
 import type { HostedSession } from '../hosted/index.ts';
@@ -7,8 +9,10 @@ import { isUnfinished, resume } from '../hosted/index.ts';
 import type { OpenOptions } from '../terms/index.ts';
 import { HeldTurns } from './held-turns.ts';
 import { ProcessDispatcher } from './process-dispatcher.ts';
+import { HostSchedules, SCHEDULES } from './schedules.ts';
+import { StateBook } from './state-book.ts';
 import type { SubmitOptions, SubmittedTurn } from './submit.ts';
-import { splitOptions, storeBeginning } from './submit.ts';
+import { checkPriority, splitOptions, storeBeginning } from './submit.ts';
 import type { Work, WorkHost, WorkOptions } from './work.ts';
 import { HostWork } from './work.ts';
 
@@ -16,10 +20,27 @@ import { HostWork } from './work.ts';
 const OWN_CONCURRENCY = 64;
 
 /** What turns in the background need of a host. */
-export interface BackgroundHost extends Omit<WorkHost, 'look'>, Pick<ApprovalHost, 'during'> {
+export interface BackgroundHost extends Omit<WorkHost, 'look' | 'findDue'>, Pick<ApprovalHost, 'during'> {
   open(agent: string, options: OpenOptions): Promise<HostedSession>;
   /** The mark of a holder whose process is gone, where there is nothing to do in its session. */
   releaseDead(place: SessionPlace): Promise<void>;
+  readonly app: string;
+  /** Whose sessions are begun where nobody is named. */
+  readonly userId: string;
+  readonly agents: { has(agent: string): boolean };
+  /** Where it keeps what it knows of no session. */
+  readonly journal: HostJournal;
+}
+
+/** A turn that is begun once. */
+interface OnceBegun {
+  agent: string;
+  input: string;
+  userId: string;
+  sessionId: string;
+  /** The same from whoever begins it. */
+  streamId: string;
+  priority?: number;
 }
 
 /** Turns that no client holds: begun by a word, and gone on with by whichever program is woken for them. */
@@ -27,6 +48,7 @@ export class Background {
   readonly #host: BackgroundHost;
   /** Of other programs too, where one was given. */
   readonly given: Dispatcher | undefined;
+  readonly schedules: HostSchedules;
   readonly #workers = new Set<HostWork>();
   readonly #held = new HeldTurns();
   #own: ProcessDispatcher | undefined;
@@ -36,21 +58,33 @@ export class Background {
   constructor(host: BackgroundHost, dispatcher: Dispatcher | undefined) {
     this.#host = host;
     this.given = dispatcher;
+    const { agents, userId, warn } = host;
+    this.schedules = new HostSchedules(
+      {
+        agents,
+        userId,
+        warn,
+        begin: (turn) => this.#beginOnce(turn),
+        wakeAt: (place, at) => (this.given ?? this.#ownServed()).schedule(place, at),
+      },
+      new StateBook(host.journal, host.app, 'schedules'),
+    );
   }
 
   async submit(
     agent: string,
     input: string | SessionInput | readonly SessionInput[],
     options: SubmitOptions,
+    once: Pick<JoiningOptions, 'streamId' | typeof unlessSince> = {},
   ): Promise<SubmittedTurn> {
     const { open, turn } = splitOptions(options);
-    checkPriority(options.priority);
+    checkPriority(options.priority, 'submit: options');
     if ('ephemeral' in open) throw notStored();
     const session = await this.#host.open(agent, open);
     const place = { agent, userId: session.frame.userId, sessionId: session.id };
     let begun: Awaited<ReturnType<typeof storeBeginning>> | undefined;
     try {
-      begun = await storeBeginning(session, input, turn);
+      begun = await storeBeginning(session, input, { ...turn, ...once });
     } finally {
       if (begun?.rest) this.#host.during(this.#finish(session, begun.rest));
       else await session[Symbol.asyncDispose]();
@@ -59,6 +93,32 @@ export class Background {
     const { priority } = options;
     if (!begun.rest) await this.wake(place, priority === undefined ? {} : { priority });
     return { ...place, turnId: begun.turnId };
+  }
+
+  /** The same for a turn that is begun once, in a session of its own, however many programs do so. */
+  async #beginOnce({ agent, input, sessionId, userId, priority, streamId }: OnceBegun): Promise<void> {
+    const place = { agent, userId, sessionId };
+    const urgency = priority === undefined ? {} : { priority };
+    try {
+      if (!(await this.#isBegun(place))) {
+        const options = { sessionId, userId, create: true, ...urgency };
+        await this.submit(agent, input, options, { streamId, [unlessSince]: 0 });
+        return;
+      }
+    } catch (error) {
+      const isTaken = isCoxswainError(error) && (error.code === 'E_SESSION_CONFLICT' || error.code === 'E_SESSION_BUSY');
+      if (!isTaken || !(await this.#isBegun(place))) throw error;
+    }
+    // Whoever has stored it may have died before they woke anybody.
+    await this.wake(place, urgency);
+  }
+
+  async #isBegun(place: SessionPlace): Promise<boolean> {
+    const found = await lookInto(this.#host, place, async (session) => {
+      for await (const _ of session.events({ limit: 1 })) return true;
+      return false;
+    });
+    return found === true;
   }
 
   /** Somebody looks at the session: this host, or whoever serves its dispatcher. */
@@ -78,6 +138,7 @@ export class Background {
    * it was woken for, or see it before they let go of it.
    */
   async look(place: SessionPlace): Promise<void> {
+    if (place.agent === SCHEDULES) return this.schedules.look(place);
     const hasWork = await lookInto(this.#host, place, async (session) => {
       if (session.liveRun || !(await isUnfinished(session))) return false;
       try {
@@ -102,7 +163,7 @@ export class Background {
   /** Serves the dispatcher, and finds what nobody was woken for, until it is stopped. */
   async work(options: WorkOptions): Promise<Work> {
     const worker = new HostWork(
-      { ...this.#host, look: (place) => this.look(place) },
+      { ...this.#host, look: (place) => this.look(place), findDue: () => this.schedules.findUnheard() },
       this.given ?? this.#ownServed(),
       options,
     );
@@ -154,10 +215,4 @@ const others: ReadonlySet<string> = new Set(['E_SESSION_BUSY', 'E_TURN_COMPLETED
 function notStored(): CoxswainError {
   const message = 'submit: options.ephemeral: a turn that nobody holds needs a session that is stored';
   return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
-}
-
-function checkPriority(priority: unknown): void {
-  if (priority === undefined || (Number.isInteger(priority) && Math.abs(Number(priority)) <= 1_000_000)) return;
-  const message = 'submit: options.priority: a whole number from -1,000,000 to 1,000,000';
-  throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
 }

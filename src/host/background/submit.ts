@@ -32,6 +32,13 @@ export function splitOptions({ excludeTools, limits, model, whilePending, priori
   return { open, turn };
 }
 
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+export function checkPriority(priority: unknown, where: string): void {
+  if (priority === undefined || (Number.isInteger(priority) && Math.abs(Number(priority)) <= 1_000_000)) return;
+  const message = `${where}.priority: a whole number from -1,000,000 to 1,000,000`;
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
+}
+
 /**
  * Stores the beginning of a turn. Where its agent's log is in the host's store nothing of it runs here: whoever is
  * woken goes on with it. Elsewhere it runs here, to its end, and `rest` resolves with that.
@@ -39,7 +46,7 @@ export function splitOptions({ excludeTools, limits, model, whilePending, priori
 export async function storeBeginning(
   session: HostedSession,
   input: string | SessionInput | readonly SessionInput[],
-  options: ExecutionOptions,
+  options: JoiningOptions,
 ): Promise<{ turnId: string; rest: Promise<void> | undefined }> {
   const leaves = isOwn(session.inner);
   const given: JoiningOptions = { ...options, streaming: false, ...(leaves ? { [begins]: true } : {}) };

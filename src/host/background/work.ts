@@ -55,6 +55,8 @@ export interface WorkHost extends Pick<ApprovalHost, 'openSessions' | 'borrow' |
   /** The mark of a holder whose process is gone, where there is nothing to do in its session. */
   releaseDead(place: SessionPlace): Promise<void>;
   look(place: SessionPlace): Promise<void>;
+  /** What is due by the clock, and nobody was woken for. Never rejects. */
+  findDue(): Promise<void>;
   /** Milliseconds after which there may be room for another turn here; undefined: there is. */
   fullForMs(): number | undefined;
   /** Runs that are live here, each asked to leave: it resolves with its place if its turn goes on elsewhere. */
@@ -173,6 +175,7 @@ export class HostWork implements Work {
   }
 
   async #find(): Promise<void> {
+    await this.#host.findDue();
     try {
       const isFirst = this.#ticks === 0;
       const begun = performance.now();

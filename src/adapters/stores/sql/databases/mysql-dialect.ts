@@ -15,6 +15,7 @@ export const mysql: SqlDialect = {
   rowsPerCopy: 256,
   timeValue: 'CAST(? AS datetime(6))',
   textValue: '?',
+  clock: 'CAST(UNIX_TIMESTAMP(CURRENT_TIMESTAMP(3)) * 1000 AS SIGNED)',
   time: (column) => `date_format(${column}, '%Y-%m-%dT%H:%i:%s.%f')`,
   onConflict: (_, changes) => `ON DUPLICATE KEY UPDATE ${changes.join(', ')}`,
   excluded: (column) => `VALUES(${column})`,

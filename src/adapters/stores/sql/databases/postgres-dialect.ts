@@ -20,6 +20,7 @@ export const postgres: SqlDialect = {
   rowsPerCopy: 256,
   timeValue: 'CAST(? AS timestamp)',
   textValue: 'CAST(? AS varchar)',
+  clock: 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint)',
   time: (column) => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.US')`,
   onConflict: (keys, changes) => `ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${changes.join(', ')}`,
   excluded: (column) => `excluded.${column}`,

@@ -11,7 +11,7 @@ import { isSafeId, messageOf, parseJson } from '../../../../contracts/index.ts';
 import { newId } from '../../../../runtime/index.ts';
 import { damagedNotes } from '../../../../session/index.ts';
 import type { Row, SqlDialect, SqlEngine, Steps, Value } from '../statements/index.ts';
-import { all, now, runStatement } from '../statements/index.ts';
+import { all, now, one, runStatement } from '../statements/index.ts';
 
 const KEY = 'app_name = ? AND user_id = ? AND session_id = ? AND agent = ?';
 const COLUMNS = 'app_name, user_id, session_id, agent';
@@ -65,6 +65,14 @@ export class SqlJournal implements HostJournal {
     const engine = this.#ready();
     const texts = records.map((record) => JSON.stringify(record));
     return engine.transaction('write', () => append(engine.dialect, key, texts, mark, options));
+  }
+
+  async now(): Promise<number> {
+    const engine = this.#ready();
+    const { clock } = engine.dialect;
+    if (clock === undefined) return Date.now();
+    const row = await engine.transaction('read', () => one(`SELECT ${clock} AS clock`, []));
+    return Number(row?.clock);
   }
 
   async forget(scope: { app: string; userId: string; sessionId?: string }): Promise<void> {
@@ -131,6 +139,9 @@ export function* forgetNotes(scope: { app: string; userId: string; sessionId?: s
   for (const row of yield* all(`SELECT ${COLUMNS} FROM adk_journals WHERE ${isOf}`, whose)) yield* remove(row);
 }
 
+/** Whose notes are the host's own: of no user, since it is no safe id. */
+const HOST = '/host';
+
 /** Sessions that one transaction looks at. */
 const BATCH = 100;
 
@@ -155,6 +166,9 @@ export async function forgetOldNotes(
     conditions.push(`${column} = ?`);
     given.push(columnId(value));
   }
+  // What a host notes of no session at all.
+  conditions.push('user_id <> ?');
+  given.push(columnId(HOST));
   conditions.push(`NOT EXISTS (SELECT 1 FROM adk_sessions s WHERE s.app_name = adk_journals.app_name
     AND s.user_id = adk_journals.user_id AND s.id = adk_journals.root_id)`);
   const sql = `SELECT ${COLUMNS} FROM adk_journals WHERE ${conditions.join(' AND ')} LIMIT ${BATCH}`;

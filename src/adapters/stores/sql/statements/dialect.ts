@@ -18,6 +18,8 @@ export interface SqlDialect {
   /** Placeholder of a timestamp, and of a text in a select list. */
   readonly timeValue: string;
   readonly textValue: string;
+  /** Epoch milliseconds by the clock of the database; absent: it has that of this machine. */
+  readonly clock?: string;
   /** A timestamp column as ISO 8601 text with microseconds and without zone. */
   time(column: string): string;
   /** What is appended to an INSERT so that it changes the row that has the key already. */

@@ -1,0 +1,83 @@
+import { CoxswainError, messageOf } from '../../contracts/index.ts';
+
+/** Milliseconds before the newest time that is looked for, from which on all are counted: more than clocks are set by. */
+const RANGE_MS = 26 * 3600_000;
+
+/** When a schedule is due. */
+export interface Cron {
+  /** The first time after this one, in epoch milliseconds; undefined: never again. */
+  next(after: number): number | undefined;
+  /** The last time that is not after this one. */
+  last(until: number): number | undefined;
+}
+
+/** Five fields. `H` is another time in each program, and seconds are none of cron's. */
+const FIELD = /^[\d*,/a-z#-]+$/i;
+const HASHED = /(^|[,/-])h/i;
+
+/**
+ * Reads a cron expression by the package `cron-parser`.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`, `FAILED_PRECONDITION / E_UNSUPPORTED` where the package is not installed
+ */
+export async function readCron(expression: string, timeZone: string, where: string): Promise<Cron> {
+  const fields = expression.trim().split(/\s+/);
+  if (fields.length !== 5 || !fields.every((field) => FIELD.test(field) && !HASHED.test(field))) {
+    throw bad(`${where}.cron: five fields: minute, hour, day of the month, month, day of the week, e.g. "0 9 * * 1-5"`);
+  }
+  try {
+    new Intl.DateTimeFormat('en', { timeZone });
+  } catch (error) {
+    throw bad(`${where}.timeZone: a time zone such as "UTC" or "Europe/Berlin"`, error);
+  }
+  const { CronExpressionParser } = await loadParser();
+  const from = (time: number) =>
+    CronExpressionParser.parse(fields.join(' '), { tz: timeZone, currentDate: new Date(time) });
+  try {
+    from(0);
+  } catch (error) {
+    throw bad(`${where}.cron: ${messageOf(error)}`, error);
+  }
+  const next = (after: number) => timeOf(() => from(after).next().getTime());
+  return {
+    next,
+    last(until) {
+      const near = timeOf(() =>
+        from(until + 1)
+          .prev()
+          .getTime(),
+      );
+      if (near === undefined) return undefined;
+      // Counted forwards, as `next` does: where clocks are set back, backwards gives other times.
+      let found: number | undefined;
+      const times = from(near - RANGE_MS);
+      for (let time = timeOf(() => times.next().getTime()); time !== undefined && time <= until; ) {
+        found = time;
+        time = timeOf(() => times.next().getTime());
+      }
+      return found;
+    },
+  };
+}
+
+/** A 30th of February never comes. */
+function timeOf(look: () => number): number | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
+}
+
+async function loadParser() {
+  try {
+    return await import('cron-parser');
+  } catch (error) {
+    if (!/^(Cannot find (module|package)|Could not resolve) /.test(messageOf(error))) throw error;
+    const message = 'schedules need a package that is not installed: npm install cron-parser';
+    throw new CoxswainError('FAILED_PRECONDITION', 'E_UNSUPPORTED', message, { cause: error });
+  }
+}
+
+function bad(message: string, cause?: unknown): CoxswainError {
+  return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message, cause === undefined ? {} : { cause });
+}

@@ -1,0 +1,100 @@
+import type { HostJournal, JournalKey, JournalMark, JournalPage } from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+
+/** Owner of what a host notes of no session: no user, since it is no safe id. */
+const HOST = '/host';
+
+/** How often a change is tried that others come before. */
+const TRIES = 50;
+
+/** Records of a journal behind which it is replaced by what they come to, beside twice the states. */
+const SPARE = 64;
+
+/** A name and what it stands for; null: nothing any more. */
+interface Entry<State> {
+  name: string;
+  state: State | null;
+}
+
+/**
+ * What all hosts of an app know by names, in their store: the newest state of each name counts. Two that change it at once
+ * come one after the other. Where the store keeps no notes it lasts as long as this process.
+ */
+export class StateBook<State extends object> {
+  readonly #journal: HostJournal;
+  readonly #key: JournalKey;
+  #states = new Map<string, State>();
+  #mark: JournalMark = { id: '', length: 0 };
+  #reading: Promise<void> = Promise.resolve();
+
+  constructor(journal: HostJournal, app: string, about: string) {
+    this.#journal = journal;
+    this.#key = { app, userId: HOST, agent: `/${about}`, sessionId: `/${about}` };
+  }
+
+  /** Epoch milliseconds by the clock that all programs over the store have in common. */
+  async now(): Promise<number> {
+    return this.#journal.now ? this.#journal.now() : Date.now();
+  }
+
+  async read(): Promise<ReadonlyMap<string, State>> {
+    await this.#inOrder(() => this.#catchUp());
+    return this.#states;
+  }
+
+  /** `to` makes the new state of that as it is: null: none, undefined: it stays. It may be asked again. */
+  async change(
+    name: string,
+    to: (state: State | undefined, all: ReadonlyMap<string, State>) => State | null | undefined,
+  ): Promise<boolean> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const done = await this.#inOrder(async () => {
+        await this.#catchUp();
+        const state = to(this.#states.get(name), this.#states);
+        if (state === undefined) return false;
+        return (await this.#add({ name, state })) ? true : undefined;
+      });
+      if (done !== undefined) return done;
+    }
+    const message = `${this.#key.agent.slice(1)}: others have changed them ${TRIES} times meanwhile; try again`;
+    throw new CoxswainError('ABORTED', 'E_SESSION_CONFLICT', message);
+  }
+
+  /** One after the other: what is read fits its mark. */
+  #inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#reading.then(work);
+    this.#reading = done.then(
+      () => {},
+      () => {},
+    );
+    return done;
+  }
+
+  async #catchUp(): Promise<void> {
+    const page: JournalPage = await this.#journal.read(this.#key, this.#mark);
+    const isSame = page.id === this.#mark.id;
+    if (!isSame) this.#states = new Map();
+    for (const record of page.records) this.#note(record as unknown as Entry<State>);
+    this.#mark = { id: page.id, length: (isSame ? this.#mark.length : 0) + page.records.length };
+  }
+
+  #note({ name, state }: Entry<State>): void {
+    if (state === null) this.#states.delete(name);
+    else this.#states.set(name, state);
+  }
+
+  async #add(entry: Entry<State>): Promise<boolean> {
+    const next = new Map(this.#states);
+    if (entry.state === null) next.delete(entry.name);
+    else next.set(entry.name, entry.state);
+    const isLong = this.#mark.length >= SPARE + 2 * next.size;
+    const entries: Entry<State>[] = isLong ? [...next].map(([name, state]) => ({ name, state })) : [entry];
+    const records = entries.map((one) => ({ ...one }));
+    const options = { waits: next.size > 0, ...(isLong ? { instead: { after: 0 } } : {}) };
+    const mark = await this.#journal.append(this.#key, records, this.#mark, options);
+    if (!mark) return false;
+    this.#states = next;
+    this.#mark = mark;
+    return true;
+  }
+}
