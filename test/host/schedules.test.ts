@@ -17,7 +17,8 @@ describe('cron', () => {
     for (let time = read.next(at(from)); time !== undefined && found.length < count; time = read.next(time))
       found.push(time);
     // Whoever looks back finds the same times.
-    for (const time of found) expect([iso(read.last(time)), iso(read.last(time + 1000))]).toEqual([iso(time), iso(time)]);
+    for (const time of found)
+      expect([iso(read.last(time)), iso(read.last(time + 1000))]).toEqual([iso(time), iso(time)]);
     return found.map(iso);
   };
 

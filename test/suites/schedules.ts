@@ -95,11 +95,13 @@ export function scheduleSuite(name: string, make: () => Promise<MadePlace>): voi
       clock.start();
       await reached(1);
       expect(clock.now()).toBeGreaterThanOrEqual(Date.UTC(2026, 10, 30, 9, 0));
-      await expect.poll(() => outcome(two.host)).toEqual({
-        at: '2026-11-30T09:00:00.000Z',
-        outcome: 'begun',
-        sessionId: 'report-20261130T0900Z',
-      });
+      await expect
+        .poll(() => outcome(two.host))
+        .toEqual({
+          at: '2026-11-30T09:00:00.000Z',
+          outcome: 'begun',
+          sessionId: 'report-20261130T0900Z',
+        });
       expect((await two.host.schedules.list())[0]?.next).toBe('2026-11-30T09:01:00.000Z');
       // The next time, sooner than it would come: all that was woken for is looked at.
       clock.advance(MINUTE);
@@ -121,9 +123,7 @@ export function scheduleSuite(name: string, make: () => Promise<MadePlace>): voi
       clock.advance(3.5 * MINUTE);
       const { host } = await program();
       await reached(1);
-      await expect
-        .poll(() => outcome(host, 'skipped'))
-        .toEqual({ at: '2026-11-30T09:02:00.000Z', outcome: 'missed' });
+      await expect.poll(() => outcome(host, 'skipped')).toEqual({ at: '2026-11-30T09:02:00.000Z', outcome: 'missed' });
       await expect.poll(() => outcome(host)).toMatchObject({ outcome: 'begun' });
       expect(begun.filter((id) => id.startsWith('report-'))).toEqual(['report-20261130T0903Z']);
     });

@@ -106,7 +106,8 @@ export class Background {
         return;
       }
     } catch (error) {
-      const isTaken = isCoxswainError(error) && (error.code === 'E_SESSION_CONFLICT' || error.code === 'E_SESSION_BUSY');
+      const isTaken =
+        isCoxswainError(error) && (error.code === 'E_SESSION_CONFLICT' || error.code === 'E_SESSION_BUSY');
       if (!isTaken || !(await this.#isBegun(place))) throw error;
     }
     // Whoever has stored it may have died before they woke anybody.

@@ -2,7 +2,7 @@
 export type { BackgroundHost } from './background.ts';
 export { Background } from './background.ts';
 export { withoutDeadly } from './deadly.ts';
-export type { Schedule, Schedules, ScheduleState } from './schedules.ts';
+export type { Schedule, ScheduleState, Schedules } from './schedules.ts';
 export type { SubmitOptions, SubmittedTurn } from './submit.ts';
 export { unattendedOf } from './unattended.ts';
 export type { Work, WorkOptions } from './work.ts';

@@ -1,11 +1,11 @@
 import type { SessionPlace } from '../../contracts/index.ts';
 import { assertSafeId, CoxswainError, canonicalJson, isCoxswainError } from '../../contracts/index.ts';
 import type { Shape } from '../../session/index.ts';
-import { checkOptions, name, oneOf, required, text, ToldOnce } from '../../session/index.ts';
+import { checkOptions, name, oneOf, required, ToldOnce, text } from '../../session/index.ts';
 import type { Cron } from './cron.ts';
 import { readCron } from './cron.ts';
-import { checkPriority } from './submit.ts';
 import type { StateBook } from './state-book.ts';
+import { checkPriority } from './submit.ts';
 
 /** In the place of an agent: what is to be looked at is a schedule, by its name in the place of a session. */
 export const SCHEDULES = '@schedule';
