@@ -8,7 +8,15 @@ export type {
   OpenApproval,
   Recovery,
 } from './approvals/index.ts';
-export type { Schedule, Schedules, ScheduleState, SubmitOptions, SubmittedTurn, Work, WorkOptions } from './background/index.ts';
+export type {
+  Schedule,
+  ScheduleState,
+  Schedules,
+  SubmitOptions,
+  SubmittedTurn,
+  Work,
+  WorkOptions,
+} from './background/index.ts';
 export { createHost } from './host.ts';
 export * from './policy/index.ts';
 export { createSessionFactory } from './session-factory.ts';
