@@ -99,7 +99,7 @@ export {
   unheardCalls,
 } from './calls/index.ts';
 export type { Viewer } from './history/index.ts';
-export { History, mergeAdjacent, sees } from './history/index.ts';
+export { History, mergeAdjacent, sees, tokensOfContent, tokensOfText } from './history/index.ts';
 export type {
   AgentCallbacks,
   AgentHooks,
@@ -209,6 +209,7 @@ export {
   verifyRows,
 } from './log/index.ts';
 export type {
+  CallMeter,
   FinishReason,
   Model,
   ModelCallOptions,

@@ -34,8 +34,15 @@ export interface ModelResponse {
   retryable?: boolean;
   /** Milliseconds after which the provider asks to come back. */
   retryAfterMs?: number;
-  /** Models that were asked before the one that this is of, and how each ended. `usage` holds what they reported of theirs. */
-  tried?: readonly { readonly model: string; readonly errorCode: string }[];
+  /**
+   * Models that were asked before the one that this is of, and how each ended. `usage` holds what they reported of theirs.
+   * `unreported`: it may be charged for, and nothing was reported of it; an estimate of its tokens, which are in no `usage`.
+   */
+  tried?: readonly {
+    readonly model: string;
+    readonly errorCode: string;
+    readonly unreported?: { readonly inputTokens: number };
+  }[];
   /**
    * The provider has summed up what came before this answer; a part of it has the summary, and goes back as it is.
    * `contextTokens`: what the request had from there on, with this answer; `usage` has what the summary has cost as well.

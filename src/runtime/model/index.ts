@@ -1,7 +1,7 @@
 /** What a model is asked and what it answers. */
 export type { FinishReason } from './finish-reason.ts';
 export { finishReasonOf, isTruncated, unknownEnd } from './finish-reason.ts';
-export type { Model, ModelCallOptions, ModelRequest, ModelResponse } from './model.ts';
+export type { CallMeter, Model, ModelCallOptions, ModelRequest, ModelResponse } from './model.ts';
 export {
   CONTEXT_OVERFLOW,
   isOverflow,

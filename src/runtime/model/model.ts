@@ -1,4 +1,4 @@
-import type { AnswerLimits, ModelRequest, ModelResponse } from '../../contracts/index.ts';
+import type { AnswerLimits, ModelRequest, ModelResponse, Usage } from '../../contracts/index.ts';
 
 export type { ModelRequest, ModelResponse } from '../../contracts/index.ts';
 
@@ -18,6 +18,12 @@ export interface Model {
   generate(request: ModelRequest, options: ModelCallOptions): AsyncIterable<ModelResponse>;
 }
 
+/** Where a model says what an answer has cost so far. */
+export interface CallMeter {
+  /** What its provider has reported of this call until now; set by the model while it answers. Undefined: nothing. */
+  read?: () => Usage | undefined;
+}
+
 /** How a model is asked. */
 export interface ModelCallOptions {
   stream: boolean;
@@ -29,4 +35,6 @@ export interface ModelCallOptions {
   budgetUsed?: number;
   /** A person is asked in this turn, or was: it may be long until the next request. */
   pauses?: boolean;
+  /** For a call that may be given up before its last frame. */
+  meter?: CallMeter;
 }

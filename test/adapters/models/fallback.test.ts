@@ -5,7 +5,7 @@ import type { AgentEvent } from '../../../src/contracts/index.ts';
 import { createHost, LlmAgent, run } from '../../../src/index.ts';
 import type { Model, ModelCallOptions, ModelResponse } from '../../../src/runtime/index.ts';
 import { ScriptedModel } from '../../../src/testing/index.ts';
-import { ask, request } from './kit.ts';
+import { ask, request, tool } from './kit.ts';
 import { anthropic, openaiChat } from './providers.ts';
 import type { Handler, Reply } from './server.ts';
 import { FakeProvider } from './server.ts';
@@ -69,6 +69,11 @@ describe('the first model fails before anything was shown', () => {
         model: 'gpt-test-1',
         tried: [{ model: 'claude-test', errorCode: code }],
       });
+      // What the first was charged counts where its provider has said so: not of what it refused, nor of what it kept silent about.
+      const isTold = 'body' in reply && JSON.stringify(reply.body).includes('message_start') && code !== 'bad_response';
+      expect(last.usage).toMatchObject({ inputTokens: isTold ? 24 : 12 });
+      const isUnknown = code === 'timeout' && !isTold;
+      expect(last.tried?.map(({ unreported }) => unreported)).toEqual([isUnknown ? { inputTokens: 9 } : undefined]);
       expect(last.content?.parts).toEqual([{ type: 'text', text: 'from the second' }]);
       expect(frames.filter((frame) => !frame.partial)).toHaveLength(1);
       // Not even its own retries: there was another to ask.
@@ -237,11 +242,69 @@ describe('who is asked', () => {
 });
 
 describe('a rival after a time of silence', () => {
-  test('FALL-14 who speaks first answers; the other is given up, and told of', async () => {
-    await using at = await two(() => ({ hang: true, body: [begun] }), { options: { hedgeAfterMs: 5 } });
-    const { last, text } = await ask(at.model);
-    expect([text, last.tried]).toEqual(['from the second', [{ model: 'claude-test', errorCode: 'abandoned' }]]);
+  test('FALL-14 who speaks first answers; the other is given up, and of what it costs there is an estimate', async () => {
+    await using at = await two(() => ({ hang: true, body: [':\n\n'] }), { options: { hedgeAfterMs: 5 } });
+    const { last, text } = await ask(at.model, { systemInstruction: 'Be brief.', tools: new Map([tool('look')]) });
+    expect([text, last.tried]).toEqual([
+      'from the second',
+      [{ model: 'claude-test', errorCode: 'abandoned', unreported: { inputTokens: expect.any(Number) } }],
+    ]);
+    expect(last.tried?.[0]?.unreported?.inputTokens).toBeGreaterThan(20);
+    expect(last.usage).toMatchObject({ inputTokens: 12, outputTokens: 7 });
     await at.one.abandoned;
+  });
+
+  test('FALL-22 what its provider has reported by then counts, with its price, for the limits of the turn, too', async () => {
+    const prices = { 'claude-test': { input: 1_000_000, output: 0 }, 'gpt-test-1': { input: 0, output: 1_000_000 } };
+    await using at = await two(() => ({ hang: true, body: [begun] }), { claude: { prices } });
+    const [claude] = at.members;
+    let reported = Promise.withResolvers<void>();
+    /** The first, and a rival that waits for what the first's provider says of its cost. */
+    const watched: Model = {
+      name: 'claude-test',
+      async *generate(asked, options) {
+        reported = Promise.withResolvers();
+        const look = () => (options.meter?.read?.() ? reported.resolve() : void setImmediate(look));
+        look();
+        yield* claude.generate(asked, options);
+      },
+    };
+    const gpt = openaiChat.model(at.other.url, { prices });
+    const rival: Model = {
+      name: 'gpt-test',
+      async *generate(asked, options) {
+        await reported.promise;
+        yield* gpt.generate(asked, options);
+      },
+    };
+    const model = fallbackModel([watched, rival], { hedgeAfterMs: 1 });
+    const { last } = await ask(model);
+    expect(last.tried).toEqual([{ model: 'claude-test', errorCode: 'abandoned' }]);
+    expect(last.usage).toMatchObject({ inputTokens: 24, outputTokens: 8, cachedReadTokens: 8, cost: { usd: 12 + 7 } });
+    const host = createHost({ app: 'shop', agents: [new LlmAgent({ name: 'bot', model })] });
+    const { usage } = await run(await host.open('bot'), 'go');
+    expect(usage).toMatchObject({ inputTokens: 24, cost: { usd: 19 } });
+  });
+
+  test('FALL-23 a list within a list reports what those cost that it had begun', async () => {
+    const silent: Model = {
+      name: 'silent',
+      async *generate(_, { signal, meter }) {
+        if (meter) meter.read = () => ({ inputTokens: 5 });
+        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      },
+    };
+    const failing: Model = {
+      name: 'failing',
+      async *generate() {
+        yield { errorCode: 'http_529', usage: { inputTokens: 3, outputTokens: 1 } };
+      },
+    };
+    const inner = fallbackModel([failing, silent], { name: 'inner' });
+    const outer = fallbackModel([inner, new ScriptedModel({ name: 'last', responses: ['well'] })], { hedgeAfterMs: 5 });
+    const { last } = await ask(outer);
+    expect(last.tried).toEqual([{ model: 'inner', errorCode: 'abandoned' }]);
+    expect(last.usage).toMatchObject({ inputTokens: 8, outputTokens: 1 });
   });
 
   test('FALL-15 nobody gets one who speaks in time, and a failure does not wait for that time', async () => {

@@ -1,5 +1,6 @@
+import type { Usage } from '../../../contracts/index.ts';
 import { isCoxswainError, messageOf } from '../../../contracts/index.ts';
-import type { Model, ModelCallOptions, ModelRequest, ModelResponse } from '../../../runtime/index.ts';
+import type { CallMeter, Model, ModelCallOptions, ModelRequest, ModelResponse } from '../../../runtime/index.ts';
 import { modelFailureOf, redact } from '../content/index.ts';
 
 /** What a model said first, or what it threw that no other model would mend. */
@@ -12,13 +13,14 @@ export class Attempt {
   readonly first: Promise<First>;
   readonly #frames: AsyncIterator<ModelResponse>;
   readonly #controller = new AbortController();
+  readonly #meter: CallMeter = {};
   readonly #parent: AbortSignal;
 
   constructor(model: Model, request: ModelRequest, options: ModelCallOptions) {
     this.model = model;
     this.#parent = options.signal;
     const signal = AbortSignal.any([options.signal, this.#controller.signal]);
-    this.#frames = framesOf(model, { ...request, model: model.name }, { ...options, signal });
+    this.#frames = framesOf(model, { ...request, model: model.name }, { ...options, signal, meter: this.#meter });
     this.first = this.#begin();
   }
 
@@ -40,6 +42,11 @@ export class Attempt {
     if (!done) return value;
     const errorMessage = `model ${this.model.name} ended without an answer`;
     return { errorCode: 'empty', errorMessage, retryable: true };
+  }
+
+  /** What its provider has reported of it so far. */
+  get usage(): Usage | undefined {
+    return this.#meter.read?.();
   }
 
   /** What it may still say is not wanted. */

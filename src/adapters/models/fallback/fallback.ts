@@ -1,6 +1,7 @@
 import type { Usage } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
 import type { Model, ModelCallOptions, ModelRequest, ModelResponse } from '../../../runtime/index.ts';
+import { tokensOfContent, tokensOfText } from '../../../runtime/index.ts';
 import type { Check, Shape } from '../../../session/index.ts';
 import { addUsage, amount, badInput, checkIs, checkOptions, fn, having, list, name } from '../../../session/index.ts';
 import type { First } from './attempt.ts';
@@ -17,7 +18,10 @@ export interface FallbackOptions {
   on?: readonly FallbackReason[];
   /** Milliseconds for which a model that has failed is asked last. `Retry-After` goes before it. Default 30,000. */
   coolDownMs?: number;
-  /** Milliseconds after which a model that has said nothing yet gets a rival; who speaks first answers. Default none. */
+  /**
+   * Milliseconds after which a model that has said nothing yet gets a rival; who speaks first answers, and the other is given up. What that
+   * one's provider has reported by then is in the usage of the answer; where that is nothing, `tried` has an estimate. Default none.
+   */
   hedgeAfterMs?: number;
   /** The name of the model to begin with, for one call; undefined: as the list says. */
   choose?: (request: ModelRequest, facts: { models: readonly string[]; budgetUsed: number }) => string | undefined;
@@ -153,9 +157,20 @@ async function* answer(
   /** Of an attempt that failed: what it has cost, and that it rests. */
   const failed = (model: Model, frame: ModelResponse) => {
     noteRest(model, frame);
-    spent = addUsage(spent, frame.usage ?? {});
-    tried.push({ model: model.name, errorCode: frame.errorCode ?? frame.finishReason ?? 'empty' });
+    lost(model, frame.errorCode ?? frame.finishReason ?? 'empty', frame.usage);
   };
+  const lost = ({ name }: Model, errorCode: string, usage: Usage | undefined) => {
+    spent = addUsage(spent, usage ?? {});
+    const unreported = usage === undefined && mayBeCharged(errorCode) ? { inputTokens: tokensOf(request) } : undefined;
+    tried.push({ model: name, errorCode, ...(unreported ? { unreported } : {}) });
+  };
+  if (call.meter) {
+    call.meter.read = () => {
+      const usages = [spent, ...[...running].map((attempt) => attempt.usage ?? {})];
+      const sum = usages.reduce(addUsage);
+      return Object.keys(sum).length > 0 ? sum : undefined;
+    };
+  }
   try {
     start();
     for (;;) {
@@ -181,9 +196,8 @@ async function* answer(
       for (const rival of running) {
         if (rival === from) continue;
         running.delete(rival);
+        lost(rival.model, ABANDONED, rival.usage);
         rival.leave();
-        // What it cost is not told by anyone.
-        tried.push({ model: rival.model.name, errorCode: 'abandoned' });
       }
       while (frame.partial) {
         yield frame;
@@ -198,6 +212,22 @@ async function* answer(
   } finally {
     for (const attempt of running) attempt.leave();
   }
+}
+
+const ABANDONED = 'abandoned';
+
+/** Its provider had the request and worked on it: what it reports comes with an end that has not come. */
+function mayBeCharged(errorCode: string): boolean {
+  return errorCode === ABANDONED || errorCode === 'timeout' || errorCode === 'stream_ended';
+}
+
+/** About. */
+function tokensOf({ systemInstruction, tools, contents }: ModelRequest): number {
+  let tokens = tokensOfText(systemInstruction);
+  for (const { name, description, inputSchema } of tools.values())
+    tokens += tokensOfText(JSON.stringify({ name, description, inputSchema }));
+  for (const content of contents) tokens += tokensOfContent(content);
+  return tokens;
 }
 
 /** Whether another model is to answer instead. */

@@ -49,7 +49,7 @@ const DEFAULT_TIMEOUT_MS = 300_000;
  */
 export async function* exchange<Chunk, D extends Decoder<Chunk>>(
   { provider, model, options, namedEvents, decoder: newDecoder, open }: Exchange<Chunk, D>,
-  { stream, signal, answerLimits, retry: mayRetry = true }: ModelCallOptions,
+  { stream, signal, answerLimits, retry: mayRetry = true, meter }: ModelCallOptions,
 ): AsyncGenerator<ModelResponse> {
   const retry = options.retry ?? {};
   /** By attempts that failed. */
@@ -63,6 +63,7 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
     let failure: ModelFailure;
     const counter = new AnswerCounter(answerLimits);
     const decoder = newDecoder(counter);
+    if (meter) meter.read = () => priced(withUsage({}, sum(spent, decoder.usage())), model, options.prices).usage;
     try {
       do {
         const answer = await open(wire, decoder);
@@ -128,6 +129,10 @@ function own<T>(provider: string, read: () => T): T {
 function wholeOf<Chunk>(answer: Chunk): Chunk {
   if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) return answer;
   throw new ProviderFailure('bad_response', 'the response is not a JSON object', true);
+}
+
+function sum(some: Usage | undefined, more: Usage | undefined): Usage | undefined {
+  return some && more ? addUsage(some, more) : (some ?? more);
 }
 
 function withUsage(answer: ModelResponse, more: Usage | undefined): ModelResponse {
