@@ -1,4 +1,10 @@
-import type { AgentEvent, ContentPart, PolicyDecisionRecord, ToolResponseEvent } from '../../contracts/index.ts';
+import type {
+  AgentEvent,
+  CompactionRecord,
+  ContentPart,
+  PolicyDecisionRecord,
+  ToolResponseEvent,
+} from '../../contracts/index.ts';
 import { notesOf, textOfParts } from '../../contracts/index.ts';
 import type { Screen } from '../terminal/index.ts';
 import { argsLine, clean, lineWidth, oneLine, paint } from '../terminal/index.ts';
@@ -36,6 +42,7 @@ export class TextView implements View {
         break;
       case 'custom':
         if (event.kind === 'policy_decision') this.#decided(event.data);
+        else if (event.kind === 'compacted') this.#compacted(event.data);
         break;
       case 'error':
         this.#screen.line(`${paint('red', 'coxswain:')} ${event.code} ${clean(event.message)}`);
@@ -106,6 +113,16 @@ export class TextView implements View {
     const { callId, args } = decision as Partial<PolicyDecisionRecord>;
     const call = callId === undefined ? undefined : this.#calls.get(callId);
     if (call && args) call.args = args;
+  }
+
+  /** Results that became references are no news to people. */
+  #compacted(record: unknown): void {
+    const { summary, tokensBefore, tokensAfter } = record as Partial<CompactionRecord>;
+    if (summary === undefined) return;
+    this.#screen.endWords();
+    this.#screen.line(
+      `older messages were summed up: about ${Number(tokensAfter)} tokens instead of ${Number(tokensBefore)}`,
+    );
   }
 
   #spin(label?: string): void {

@@ -66,7 +66,7 @@ export class AgUiWriter {
       case 'session_update':
         return event.stateDelta ? [{ type: 'STATE_DELTA', delta: patchOf(event.stateDelta) }] : [];
       case 'custom':
-        return argumentsRun(event.kind, event.data);
+        return [...argumentsRun(event.kind, event.data), ...compacted(event.kind, event.data)];
       case 'error':
         if (event.fatal) this.#fault = { message: event.message, code: event.code };
         return event.fatal
@@ -188,6 +188,11 @@ function patchOf(delta: Record<string, unknown>): { op: 'add'; path: string; val
 }
 
 /** Other arguments than those that were asked for are approved to run. */
+/** Older messages are sent to the model in a shorter form from here on; nothing of the conversation is gone. */
+function compacted(kind: string, data: unknown): AgUiEvent[] {
+  return kind === 'compacted' ? [{ type: 'CUSTOM', name: 'coxswain.compacted', value: data }] : [];
+}
+
 function argumentsRun(kind: string, data: unknown): AgUiEvent[] {
   if (kind !== 'policy_decision' || !isObject(data)) return [];
   const { callId, outcome, args } = data;

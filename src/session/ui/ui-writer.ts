@@ -300,8 +300,9 @@ export class UiWriter {
     return this.#call(callId, tool, args);
   }
 
-  /** Other arguments than those that were asked for are approved to run. */
+  /** Other arguments than those that were asked for are approved to run; or what the model is sent was made shorter. */
   #decided(kind: string, data: unknown): UiMessageChunk[] {
+    if (kind === 'compacted') return [{ type: 'data-compacted', data, transient: true }];
     if (kind !== 'policy_decision' || !isObject(data)) return [];
     const { callId, outcome, args } = data;
     if (typeof callId !== 'string' || outcome !== 'approved' || !isObject(args) || !this.#calls.has(callId)) return [];

@@ -97,6 +97,7 @@ describe('the first model fails before anything was shown', () => {
     await at.one[Symbol.asyncDispose]();
     const { last, text } = await ask(at.model);
     expect([text, last.tried]).toEqual(['from the second', [{ model: 'claude-test', errorCode: 'request_error' }]]);
+    expect(last.usage).toMatchObject({ inputTokens: 12, outputTokens: 7 });
   });
 
   test('FALL-3 its tokens count with those of the answer, and what each has cost', async () => {
@@ -117,7 +118,7 @@ describe('what is no reason for another model', () => {
     await using at = await two(() => ({ body: half, reset: true }));
     const { last, text } = await ask(at.model);
     expect('from the first'.startsWith(text) && text !== '').toBe(true);
-    expect(last).toMatchObject({ errorCode: 'request_error', model: 'claude-test' });
+    expect(last).toMatchObject({ errorCode: 'request_error', model: 'claude-test', usage: { inputTokens: 12 } });
     expect(at.other.requests).toHaveLength(0);
     // It rests all the same.
     expect((await ask(at.model)).text).toBe('from the second');
