@@ -299,7 +299,7 @@ describe('the session that a caller goes on with', () => {
 describe('a question that is pushed to its client', async () => {
   const sdk = await loadServerSdk();
   const ask = (send: () => Promise<unknown>, signal = new AbortController().signal) =>
-    byPushing(sdk, { elicitation: {} }, 1_000).push?.(
+    byPushing(sdk, { form: true, url: false }, 1_000).push?.(
       { form: {} } as Parameters<NonNullable<ReturnType<typeof byPushing>['push']>>[0],
       { mcpReq: { signal, send } } as unknown as ServerContext,
     );

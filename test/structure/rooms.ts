@@ -390,8 +390,23 @@ export const rooms: readonly Room[] = [
     'the host: gate, questions, budgets, sub-agents',
     'contracts base session gate host/policy host/terms host/tools host/questions host/witness host/frame host/subagents host/hosted host/approvals host/background',
   ),
-  room('host/mcp/turn', 'one call of an agent over MCP: turn, questions, result', 'contracts session gate host'),
-  room('host/mcp/server', 'the MCP server, and stdio', 'contracts base session gate host host/mcp/turn'),
+  room('host/mcp/wire', "what is put around the SDK's handlers, and addresses of cards", 'contracts'),
+  room(
+    'host/mcp/turn',
+    'one call of an agent over MCP: turn, questions, result',
+    'contracts session gate host host/mcp/wire',
+  ),
+  room('host/mcp/card', 'calls that wait, as cards of MCP Apps', 'contracts session host host/mcp/wire host/mcp/turn'),
+  room(
+    'host/mcp/tasks',
+    'calls as tasks: what runs on without its caller',
+    'contracts session gate host host/mcp/wire host/mcp/turn',
+  ),
+  room(
+    'host/mcp/server',
+    'the MCP server, and stdio',
+    'contracts base session gate host host/mcp/turn host/mcp/card host/mcp/tasks',
+  ),
   room(
     'host/mcp/http',
     'MCP over HTTP: sessions, admission, replay',

@@ -1,5 +1,6 @@
 import type { AgentHost, ContentPart, Model } from '../../../src/index.ts';
 import { createHost, InMemorySessionService, LlmAgent } from '../../../src/index.ts';
+import { taskAgents, taskTools } from './task-agents.ts';
 
 /** One pixel, and a sound of no length. */
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
@@ -99,10 +100,11 @@ export function conformanceHost(): AgentHost {
   return createHost({
     app: 'conformance',
     agents: [
+      ...taskAgents(),
       ...Object.entries(scenes).map(([name, steps]) => agent(name, steps, { type: 'object', properties: {} })),
       ...Object.entries(schemas).map(([name, schema]) => agent(name, [[text('done')]], schema)),
     ],
-    tools: [tool('look', true), tool('act', false)],
+    tools: [tool('look', true), tool('act', false), ...taskTools],
     store: new InMemorySessionService(),
     warn: () => {},
   });

@@ -11,7 +11,10 @@ import { CoxswainError, PACKAGE_VERSION } from '../../../contracts/index.ts';
 import { ensureValidator, MAX_TIMER_MS } from '../../../gate/index.ts';
 import { nameOfPrincipal } from '../../../session/index.ts';
 import type { AgentHost } from '../../index.ts';
-import type { AgentTool, Answers, CallFrame, McpOptions, ParkedCall } from '../turn/index.ts';
+import { Cards } from '../card/index.ts';
+import type { Call } from '../tasks/index.ts';
+import { Tasks } from '../tasks/index.ts';
+import type { AgentTool, Answers, Asking, CallFrame, McpOptions, ParkedCall } from '../turn/index.ts';
 import {
   AgentCall,
   bad,
@@ -23,9 +26,12 @@ import {
   loadServerSdk,
   mcpInput,
   mcpToolOf,
+  modesOf,
   outputSchema,
   parkedCalls,
+  showsCards,
   TurnPlaces,
+  UNWATCHED,
 } from '../turn/index.ts';
 import { Strangers } from './strangers.ts';
 
@@ -66,28 +72,56 @@ export async function createMcpFactory(host: AgentHost, options: McpOptions = {}
   const heldMs = Math.min(answerMs, MAX_TIMER_MS);
   const held = new HeldSessions(heldMs, warn);
   const places = new TurnPlaces();
+  const capabilities = (context: ServerContext) => capabilitiesOf(context, sdk.CLIENT_CAPABILITIES_META_KEY);
+  const run =
+    (tool: AgentTool, args: Record<string, unknown>, asking: Asking, answers: Answers | undefined): Call =>
+    (context, watcher) => {
+      const frame: CallFrame = { host, options, asking, held, places, warn, watcher };
+      return new AgentCall(frame, tool, context, principalOf(context)).run(args, answers);
+    };
+  const modes = (found: ClientCapabilities | undefined) => modesOf(found, options.cards === true);
+  const parking = (context: ServerContext) => byParking(codec, sdk, modes(capabilities(context)));
+  const tasks =
+    options.tasks === false
+      ? undefined
+      : new Tasks(
+          {
+            ...{ host, options, sdk, places, warn, principalOf, capabilitiesOf: capabilities },
+            resume: (tool, context, turn) => run(tool, {}, parking(context), turn),
+          },
+          tools,
+          options.tasks ?? {},
+        );
+  const isShown = (server: McpServer, context: ServerContext) =>
+    showsCards(capabilities(context) ?? server.server.getClientCapabilities());
+  const cards = options.cards ? new Cards({ host, sdk, tools, principalOf, isShown }) : undefined;
   return ({ era }) => {
+    const isModern = era === 'modern';
     const server = new sdk.McpServer(
       { name: options.name ?? 'coxswain', version: options.version ?? PACKAGE_VERSION },
       {
-        capabilities: { tools: { listChanged: false } },
+        // With tools of its own the SDK would set its handler before anybody can be around it.
+        ...(isModern && tasks && tools.length > 0 ? {} : { capabilities: { tools: { listChanged: false } } }),
         requestState: { verify: codec.verify },
         ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
       },
     );
     server.server.onerror = ({ message }) => strangers.note(message);
+    server.server.registerCapabilities({ tools: { listChanged: false } });
+    if (isModern) tasks?.serve(server);
+    const served = cards?.serve(server);
     for (const tool of tools) {
       register(server, tool, async (args, context) => {
-        const asking =
-          era === 'modern'
-            ? byParking(codec, sdk, capabilitiesOf(context, sdk.CLIENT_CAPABILITIES_META_KEY))
-            : byPushing(sdk, server.server.getClientCapabilities(), heldMs);
-        const frame: CallFrame = { host, options, asking, held, places, warn };
-        const call = new AgentCall(frame, tool, context, principalOf(context));
-        return call.run(args, era === 'modern' ? answersOf(context, sdk) : undefined);
+        if (!isModern) {
+          const pushing = byPushing(sdk, modes(server.server.getClientCapabilities()), heldMs);
+          return run(tool, args, pushing, undefined)(context, UNWATCHED);
+        }
+        const call = run(tool, args, parking(context), answersOf(context, sdk));
+        return tasks ? tasks.call(tool, context, call) : call(context, UNWATCHED);
       });
     }
     options.configure?.(server, codec as RequestStateCodec);
+    served?.finish();
     return server;
   };
 }

@@ -1,5 +1,6 @@
 import type { ClientCapabilities, RequestStateCodec, ServerContext } from '@modelcontextprotocol/server';
-import type { Asking } from './call.ts';
+import { CARD_TYPE } from '../wire/index.ts';
+import type { Asking } from './call-frame.ts';
 import type { Reply } from './questions.ts';
 import type { ParkedCall } from './request-state.ts';
 import type { loadServerSdk } from './sdk.ts';
@@ -12,19 +13,28 @@ export function canAsk(capabilities: ClientCapabilities | undefined): boolean {
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
-const modesOf = (capabilities: ClientCapabilities | undefined): AskingModes => ({
+/** @param hasCards whether this server has any */
+export const modesOf = (capabilities: ClientCapabilities | undefined, hasCards: boolean): AskingModes => ({
   form: canAsk(capabilities),
   url: capabilities?.elicitation?.url !== undefined,
+  card: hasCards && showsCards(capabilities),
 });
+
+/** As clients of MCP Apps say it. */
+export function showsCards(capabilities: ClientCapabilities | undefined): boolean {
+  const types = (capabilities?.extensions?.['io.modelcontextprotocol/ui'] as { mimeTypes?: unknown } | undefined)
+    ?.mimeTypes;
+  return Array.isArray(types) && types.includes(CARD_TYPE);
+}
 
 /** 2026: the call ends with the questions and a signed state; the caller calls again with the answers. */
 export function byParking(
   codec: RequestStateCodec<ParkedCall>,
   { inputRequired }: Awaited<ReturnType<typeof loadServerSdk>>,
-  capabilities: ClientCapabilities | undefined,
+  modes: AskingModes,
 ): Asking {
   return {
-    modes: modesOf(capabilities),
+    modes,
     async park(questions, call, context) {
       const entries = questions.map(
         (question) =>
@@ -44,11 +54,11 @@ export function byParking(
 /** 2025: the question goes to the client while the call is open. */
 export function byPushing(
   sdk: Awaited<ReturnType<typeof loadServerSdk>>,
-  capabilities: ClientCapabilities | undefined,
+  modes: AskingModes,
   answerMs: number,
 ): Asking {
   return {
-    modes: modesOf(capabilities),
+    modes,
     async push(question, context) {
       try {
         const asked = isUrlQuestion(question)

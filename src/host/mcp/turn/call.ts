@@ -2,45 +2,19 @@ import type { CallToolResult, InputRequiredResult, ServerContext } from '@modelc
 import type { Principal, ReportedRequest, RequestAnswer, Session, SessionInput } from '../../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../../contracts/index.ts';
 import { nameOfPrincipal, newId } from '../../../session/index.ts';
-import type { AgentHost } from '../../index.ts';
 import type { AgentTool } from './agent-tool.ts';
-import type { HeldSessions } from './held-sessions.ts';
-import type { TurnPlaces } from './logged-turns.ts';
+import type { Answers, CallFrame } from './call-frame.ts';
 import { LoggedTurns } from './logged-turns.ts';
 import { isAsked, openQuestions } from './open-questions.ts';
-import type { McpOptions } from './options.ts';
 import { DEFAULT_ANSWER_MS, DEFAULT_PROGRESS_MS } from './options.ts';
 import { Progress } from './progress.ts';
 import type { Reply } from './questions.ts';
 import { answerOfForm } from './questions.ts';
-import type { ParkedCall } from './request-state.ts';
+import { parkedCall } from './request-state.ts';
 import { callToolResult, failed, parked } from './result.ts';
 import { Turn } from './turn.ts';
-import type { AskingModes, ClientQuestion, UrlQuestion } from './url-question.ts';
+import type { ClientQuestion, UrlQuestion } from './url-question.ts';
 import { answerOfAddress, clientQuestion, isUrlQuestion } from './url-question.ts';
-
-/** How a caller's person is asked: in mid-call, or by ending this call with a question. */
-export interface Asking {
-  readonly modes: AskingModes;
-  /** Undefined: the client could not put the question to anybody. */
-  push?(question: ClientQuestion, context: ServerContext): Promise<Reply | undefined>;
-  park?(questions: readonly ClientQuestion[], call: ParkedCall, context: ServerContext): Promise<InputRequiredResult>;
-}
-
-export interface CallFrame {
-  readonly host: AgentHost;
-  readonly options: McpOptions;
-  readonly asking: Asking;
-  readonly held: HeldSessions;
-  readonly places: TurnPlaces;
-  readonly warn: (message: string, error?: unknown) => void;
-}
-
-/** What the caller brings to a call that was parked. */
-export interface Answers {
-  call: ParkedCall;
-  replyTo(requestId: string): Reply | undefined;
-}
 
 /** Milliseconds between looks at a session that another process runs. */
 const BUSY_MS = 250;
@@ -135,10 +109,15 @@ export class AgentCall {
     const { signal } = this.#context.mcpReq;
     for await (const event of session.stream(input, { signal, ...(limits ? { limits } : {}) })) {
       turn.push(event);
-      this.#turnId = turn.id;
+      this.#isIn(session, turn.id);
       this.#progress.see(event);
     }
     return turn;
+  }
+
+  #isIn(session: Session, turnId: string | undefined): void {
+    this.#turnId = turnId;
+    if (turnId !== undefined) this.#frame.watcher.begun(session.id, turnId);
   }
 
   /** Asks until the turn has ended, or nobody can be asked. */
@@ -176,7 +155,10 @@ export class AgentCall {
       // Some may have been answered before one could not be.
       const left = await openQuestions(session);
       if (options.unanswerable === 'deny') await this.#denyAll(session, left, why);
-      else if (left.length > 0) return this.#parked(session, left, why);
+      else if (left.length > 0) {
+        this.#frame.watcher.left();
+        return this.#parked(session, left, why);
+      }
       turn = await this.#goOn(session, open[0]?.turnId);
     }
     this.#context.mcpReq.signal.throwIfAborted();
@@ -235,7 +217,7 @@ export class AgentCall {
     if (call.agent !== this.#tool.agent.name) {
       throw new CoxswainError('FAILED_PRECONDITION', 'E_UNKNOWN_REQUEST', 'the question was asked by another agent');
     }
-    this.#turnId = call.turnId;
+    this.#isIn(session, call.turnId);
     this.#changes = call.changes ?? 0;
     const open = await openQuestions(session);
     for (const { id, digest } of call.asked) {
@@ -304,7 +286,10 @@ export class AgentCall {
   /** What came of the conversation: of its last turn, which goes on first if it has not ended. */
   async #lastTurn(session: Session): Promise<Turn> {
     const last = await this.#log(session).newest();
-    if (last !== undefined) return this.#goOn(session, last);
+    if (last !== undefined) {
+      this.#isIn(session, last);
+      return this.#goOn(session, last);
+    }
     const message = 'nothing was asked in this conversation; give what the agent shall do';
     throw new CoxswainError('FAILED_PRECONDITION', 'E_BAD_INPUT', message);
   }
@@ -331,16 +316,5 @@ export class AgentCall {
 const STILL_WAITS = 'this conversation waits for an answer to an earlier question';
 const NOT_DELIVERED = `${STILL_WAITS}, so the new message was not delivered`;
 
-const moot = new Set<string>(['E_REQUEST_CLOSED', 'E_UNKNOWN_REQUEST', 'E_PREVIEW_CHANGED', 'E_NOT_APPROVER']);
-
-function parkedCall(tool: AgentTool, session: Session, open: readonly ReportedRequest[]): ParkedCall {
-  return {
-    agent: tool.agent.name,
-    sessionId: session.id,
-    turnId: open[0]?.turnId ?? '',
-    asked: open.map(({ requestId, approval }) => ({
-      id: requestId,
-      ...(approval ? { digest: approval.previewDigest } : {}),
-    })),
-  };
-}
+/** Settled elsewhere meanwhile, or not what was shown any more, or not theirs to answer. */
+export const moot = new Set<string>(['E_REQUEST_CLOSED', 'E_UNKNOWN_REQUEST', 'E_PREVIEW_CHANGED', 'E_NOT_APPROVER']);

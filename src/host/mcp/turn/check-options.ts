@@ -18,7 +18,7 @@ import {
   text,
 } from '../../../session/index.ts';
 import type { AgentHost } from '../../index.ts';
-import type { McpOptions, McpServeOptions, McpStdioOptions } from './options.ts';
+import type { McpOptions, McpServeOptions, McpStdioOptions, McpTaskOptions } from './options.ts';
 
 // Numbers, names of hosts and the secret are told about by their own checks.
 const common: Shape<McpOptions> = {
@@ -32,6 +32,8 @@ const common: Shape<McpOptions> = {
   unanswerable: oneOf('park', 'deny'),
   settleAt: fn,
   conversations: flag,
+  cards: flag,
+  tasks: { needs: 'false, or an object', fits: (value) => value === false || object.fits(value) },
   permissionMode,
   limits: object,
   configure: fn,
@@ -50,6 +52,7 @@ const http: Shape<McpServeOptions> = {
   hostname: name,
   path: text,
 };
+const tasks: Shape<McpTaskOptions> = { afterMs: anything, support: object, maxRunning: anything };
 const stdio: Shape<McpStdioOptions> = { ...common, input: having('on'), output: having('write') };
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
@@ -68,6 +71,13 @@ export function factoryOptions(options: McpOptions): McpOptions {
 function check<T extends McpOptions>(host: AgentHost, options: T, shape: Shape<T>): void {
   checkIs(host, 'MCP: host', { needs: 'a host of createHost()', fits: having('open', 'sessions', 'close').fits });
   checkOptions<T>(options, 'MCP: options', shape);
+  if (options.tasks) {
+    checkOptions<McpTaskOptions>(options.tasks, 'MCP: options.tasks', tasks);
+    checkNumbers(options.tasks, ['afterMs', 'maxRunning']);
+    for (const [agent, support] of Object.entries(options.tasks.support ?? {})) {
+      checkIs(support, `MCP: options.tasks.support.${agent}`, oneOf('forbidden', 'optional', 'required'));
+    }
+  }
   if (options.limits !== undefined) checkLimits(options.limits, 'MCP: options.limits');
 }
 

@@ -41,6 +41,16 @@ export interface McpOptions {
   settleAt?: (question: OpenQuestion) => string;
   /** Agents take an optional `session_id` and say theirs. Default true. */
   conversations?: boolean;
+  /**
+   * Calls that run long, or wait for somebody whom the caller cannot ask, become tasks for 2026 clients that declare the
+   * extension `io.modelcontextprotocol/tasks`. `false`: none do.
+   */
+  tasks?: McpTaskOptions | false;
+  /**
+   * A card for each call that waits for an approval, with its preview and all of its arguments, for clients of MCP Apps
+   * (`io.modelcontextprotocol/ui`). It answers nothing. Default false.
+   */
+  cards?: boolean;
   permissionMode?: PermissionMode;
   /** Of each call; the stricter of these and the host's counts. */
   limits?: Limits;
@@ -48,6 +58,24 @@ export interface McpOptions {
   configure?: (server: McpServer, state: Pick<RequestStateCodec, 'mint'>) => void;
   /** Gets what went wrong without consequence. Default: stderr. */
   warn?: (message: string, error?: unknown) => void;
+}
+
+/**
+ * Whether calls of an agent become tasks: `optional` where they take long; `required` at once, and clients that know no
+ * tasks are refused; `forbidden` never.
+ */
+export type TaskSupport = 'forbidden' | 'optional' | 'required';
+
+export interface McpTaskOptions {
+  /** Milliseconds after which a call that has not ended becomes a task. Default 5,000. */
+  afterMs?: number;
+  /**
+   * By name of the agent. Default `optional`; `forbidden` for agents whose sessions cannot be opened again (no
+   * `resume`), as a task outlives the process.
+   */
+  support?: Readonly<Record<string, TaskSupport>>;
+  /** Tasks of one principal that run in this process at a time; beyond them a call stays open instead. Default 100. */
+  maxRunning?: number;
 }
 
 export interface McpHttpOptions extends McpOptions {
@@ -96,3 +124,5 @@ export interface McpCaller {
 
 export const DEFAULT_PROGRESS_MS = 15_000;
 export const DEFAULT_ANSWER_MS = 600_000;
+export const DEFAULT_TASK_AFTER_MS = 5_000;
+export const DEFAULT_TASKS = 100;

@@ -1,4 +1,6 @@
 import type { RequestStateCodec, ServerContext } from '@modelcontextprotocol/server';
+import type { ReportedRequest, Session } from '../../../contracts/index.ts';
+import type { AgentTool } from './agent-tool.ts';
 import { bad } from './check-options.ts';
 import { loadServerSdk } from './sdk.ts';
 
@@ -32,4 +34,16 @@ export async function parkedCalls(
     ttlSeconds: Math.max(1, Math.ceil(answerMs / 1000)),
     bind: (context) => `${context.mcpReq.method}\0${callerOf(context)}`,
   });
+}
+
+export function parkedCall(tool: AgentTool, session: Session, open: readonly ReportedRequest[]): ParkedCall {
+  return {
+    agent: tool.agent.name,
+    sessionId: session.id,
+    turnId: open[0]?.turnId ?? '',
+    asked: open.map(({ requestId, approval }) => ({
+      id: requestId,
+      ...(approval ? { digest: approval.previewDigest } : {}),
+    })),
+  };
 }

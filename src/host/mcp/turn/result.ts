@@ -72,19 +72,28 @@ function approveLine({ requestId, digest }: OpenQuestion): string {
   return `coxswain approvals approve ${requestId}${digest === undefined ? '' : ` --digest ${digest}`}`;
 }
 
+/** What is open, a line or two for each, and where a person settles it. */
+export function openLines(
+  tool: AgentTool,
+  session: Session,
+  open: readonly ReportedRequest[],
+  { settleAt = approveLine }: McpOptions,
+): string[] {
+  return open.map((request) => {
+    const { requestId, approval } = request;
+    const digest = approval ? { digest: approval.previewDigest } : {};
+    const where = settleAt({ requestId, sessionId: session.id, agent: tool.agent.name, ...digest });
+    return `- ${request.message ?? request.name ?? 'a question'}\n  id ${requestId}; to be settled by a person: ${where}`;
+  });
+}
+
 /** The call ends, its questions stay open. `turn`: what the log says of it by now. */
 export function parked(
   tool: AgentTool,
   session: Session,
   { turn, open, why, options }: { turn: Turn; open: readonly ReportedRequest[]; why: string; options: McpOptions },
 ): CallToolResult {
-  const settleAt = options.settleAt ?? approveLine;
-  const lines = open.map((request) => {
-    const { requestId, approval } = request;
-    const digest = approval ? { digest: approval.previewDigest } : {};
-    const where = settleAt({ requestId, sessionId: session.id, agent: tool.agent.name, ...digest });
-    return `- ${request.message ?? request.name ?? 'a question'}\n  id ${requestId}; to be settled by a person: ${where}`;
-  });
+  const lines = openLines(tool, session, open, options);
   const asked = new Set(open.map(({ callId }) => callId));
   const settled = new Turn();
   for (const [callId, call] of turn.calls) if (!asked.has(callId)) settled.calls.set(callId, call);

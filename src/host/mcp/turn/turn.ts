@@ -19,9 +19,14 @@ export class Turn {
   #answer: ContentPart[] = [];
   /** Said before a call: shown only if nothing follows. */
   #earlier: ContentPart[] = [];
+  /** Of its first and its newest event, as the log has them. */
+  begunAt: string | undefined;
+  changedAt: string | undefined;
 
   push(event: AgentEvent): void {
     this.#summary.see(event);
+    this.begunAt ??= event.timestamp;
+    this.changedAt = event.timestamp;
     switch (event.type) {
       case 'message':
         if (event.role === 'agent' && !event.partial && !event.threadId) this.#answer.push(...event.content);
@@ -60,6 +65,12 @@ export class Turn {
   get error(): string | undefined {
     const { fatal } = this.#summary;
     return fatal ? `${fatal.code}: ${fatal.message}` : this.#why;
+  }
+
+  /** It ended for what is the host's or the executor's own fault: a hook that failed, words that break the protocol. */
+  get isBroken(): boolean {
+    const { fatal } = this.#summary;
+    return this.reason === 'failed' && fatal?.status === 'INTERNAL' && fatal.code !== 'E_MODEL';
   }
 
   /** The last words; what was said before the last call if nothing followed; what was said side by side if that was all. */

@@ -1,5 +1,6 @@
 import type { Principal, ReportedRequest, RequestAnswer } from '../../../contracts/index.ts';
 import { visible } from '../../../session/index.ts';
+import { cardUri } from '../wire/index.ts';
 import type { FormQuestion, Reply } from './questions.ts';
 import { formQuestion } from './questions.ts';
 
@@ -15,6 +16,8 @@ export type ClientQuestion = FormQuestion | UrlQuestion;
 export interface AskingModes {
   form: boolean;
   url: boolean;
+  /** It shows cards of calls beside their questions. */
+  card?: boolean;
 }
 
 export const isUrlQuestion = (question: ClientQuestion): question is UrlQuestion => 'address' in question;
@@ -31,7 +34,10 @@ export function clientQuestion(
     if (url !== undefined) return { request, address: { message, url } };
   }
   const question = formQuestion(request, principal);
-  return typeof question === 'string' || modes.form ? question : 'the client cannot ask its user';
+  if (typeof question === 'string') return question;
+  if (!modes.form) return 'the client cannot ask its user';
+  if (!modes.card || !request.approval) return question;
+  return { ...question, form: { ...question.form, _meta: { ui: { resourceUri: cardUri(request) } } } };
 }
 
 /** A refusal is an answer. Consent to open a page is none: what is given there is, by whoever has the page. */

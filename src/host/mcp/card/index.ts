@@ -1,0 +1,2 @@
+/** Calls that wait, as cards of MCP Apps. */
+export { Cards } from './cards.ts';
