@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { rewind } from '../../src/entries/stores.ts';
+import { InMemorySessionService } from '../../src/index.ts';
 import { all, bot, hostOf, notingTool, policyOf } from '../host/kit.ts';
 import type { Front } from './kit.ts';
 import { fronting, get } from './kit.ts';
@@ -73,4 +75,31 @@ test('HTTP-26 a turn that is more than a page has comes in parts, of which none 
     .toReversed()
     .flatMap(({ messages }) => messages.flatMap(({ parts }) => parts.flatMap(({ text }) => text?.split(':')[0] ?? [])));
   expect(words).toEqual(['ask', ...steps.map((_, step) => String(step)), 'over']);
+});
+
+test('HTTP-26 what a rewind takes back is on no page, however far back it goes; a place in it is none any more', async () => {
+  const turns = 14;
+  const store = new InMemorySessionService();
+  const filling = 'x'.repeat(750_000);
+  const { host } = hostOf(bot(Array.from({ length: turns + 1 }, (_, turn) => `${turn}:${filling}`)), {
+    store,
+    app: 'shop',
+  });
+  const made = await host.open('bot', { sessionId: 's', create: true, userId: 'anna' });
+  for (let turn = 0; turn < turns; turn++) await all(made.stream(`ask ${turn}`));
+  const front = await fronting(host);
+  const newest = await load(front);
+  const log = await all(made.events());
+  const asked = log.filter((event) => event.type === 'message' && event.role === 'user');
+  await made[Symbol.asyncDispose]();
+  // Behind the third turn: the newest page begins in what is taken back.
+  await rewind(store, { app: 'shop', userId: 'anna', id: 's' }, (asked[3]?.seq ?? 0) - 1);
+  const kept = ['ask 0', '0', 'ask 1', '1', 'ask 2', '2'];
+  expect((await loadAll(front)).shown).toEqual(kept);
+  const again = await host.open('bot', { sessionId: 's', userId: 'anna' });
+  await all(again.stream('ask anew'));
+  await again[Symbol.asyncDispose]();
+  expect((await loadAll(front)).shown).toEqual([...kept, 'ask anew', String(turns)]);
+  const { status, body } = await get(front, `/v1/agents/bot/chat/s?before=${encodeURIComponent(newest.earlier ?? '')}`);
+  expect([status, body]).toMatchObject([400, { error: { code: 'E_BAD_INPUT' } }]);
 });

@@ -3,8 +3,8 @@ import { MAX_TIMER_MS } from '../../../gate/index.ts';
 import type { CallWatcher } from '../turn/index.ts';
 import { UNWATCHED } from '../turn/index.ts';
 
-export type Outcome = CallToolResult | InputRequiredResult;
-export type Call = (context: ServerContext, watcher: CallWatcher) => Promise<Outcome>;
+export type HandedOutcome = CallToolResult | InputRequiredResult;
+export type Call = (context: ServerContext, watcher: CallWatcher) => Promise<HandedOutcome>;
 
 /** How a call may become a task. */
 export interface Handing<T> {
@@ -29,7 +29,11 @@ export class HandedCalls {
   }
 
   /** Makes a call, and waits for it as long as it is no task. */
-  async make<T>(context: ServerContext, call: Call, handing: Handing<T>): Promise<{ outcome: Outcome } | { task: T }> {
+  async make<T>(
+    context: ServerContext,
+    call: Call,
+    handing: Handing<T>,
+  ): Promise<{ outcome: HandedOutcome } | { task: T }> {
     const { signal } = context.mcpReq;
     const own = ownContext(context);
     const cancel = () => own.controller.abort(signal.reason);
@@ -87,10 +91,10 @@ export class HandedCalls {
     return held < this.#max;
   }
 
-  #keep(key: string, owner: string, made: Promise<Outcome>): void {
+  #keep(key: string, owner: string, made: Promise<HandedOutcome>): void {
     this.#running.set(key, owner);
     made
-      .catch((error: unknown) => this.#warn('a task could not be gone on with', error))
+      .catch((error: unknown) => this.#warn('a task could not continue', error))
       .finally(() => this.#running.delete(key));
   }
 }

@@ -29,7 +29,7 @@ export interface TaskState extends TaskSeed {
 const WORKING_MS = 1_000;
 const WAITING_MS = 5_000;
 
-export function stateOf(
+export function taskStateOf(
   taskId: string,
   { begunAt, changedAt }: Turn,
   state: Omit<TaskState, Exclude<keyof TaskSeed, 'status' | 'statusMessage'>>,

@@ -34,12 +34,12 @@ import {
   UNWATCHED,
 } from '../turn/index.ts';
 import { aroundHandler } from '../wire/index.ts';
-import type { Call, Outcome } from './handed-calls.ts';
+import type { Call, HandedOutcome } from './handed-calls.ts';
 import { HandedCalls } from './handed-calls.ts';
 import type { TaskPlace } from './task-id.ts';
 import { placeOfTask, taskIdOf } from './task-id.ts';
 import type { TaskSeed, TaskState } from './task-view.ts';
-import { inputRequestsOf, keyOfQuestion, seedOf, stateOf } from './task-view.ts';
+import { inputRequestsOf, keyOfQuestion, seedOf, taskStateOf } from './task-view.ts';
 
 /** Name of the extension. */
 const TASKS = 'io.modelcontextprotocol/tasks';
@@ -123,7 +123,7 @@ export class Tasks {
   }
 
   /** A call of a tool, which becomes a task where it takes long and its caller knows tasks. */
-  async call(tool: AgentTool, context: ServerContext, call: Call): Promise<Outcome> {
+  async call(tool: AgentTool, context: ServerContext, call: Call): Promise<HandedOutcome> {
     const support = this.#support.get(tool.name);
     if (support === 'forbidden' || !this.#isDeclared(context)) return call(context, UNWATCHED);
     const by = this.#frame.principalOf(context);
@@ -187,29 +187,29 @@ export class Tasks {
     const { taskId, tool, session, turn } = found;
     if (isEnded(turn)) {
       if (turn.reason === 'aborted') {
-        return stateOf(taskId, turn, { status: 'cancelled', ...messageOf(turn.error) });
+        return taskStateOf(taskId, turn, { status: 'cancelled', ...messageOf(turn.error) });
       }
       if (turn.isBroken) {
         const message = `${tool.name} did not finish (${turn.error})`;
         const error = { code: this.#frame.sdk.INTERNAL_ERROR, message };
-        return stateOf(taskId, turn, { status: 'failed', statusMessage: message, error });
+        return taskStateOf(taskId, turn, { status: 'failed', statusMessage: message, error });
       }
-      return stateOf(taskId, turn, { status: 'completed', result: callToolResult(tool, session, turn) });
+      return taskStateOf(taskId, turn, { status: 'completed', result: callToolResult(tool, session, turn) });
     }
     if (await this.#isOver(found)) {
-      return stateOf(taskId, turn, { status: 'cancelled', statusMessage: SUPERSEDED });
+      return taskStateOf(taskId, turn, { status: 'cancelled', statusMessage: SUPERSEDED });
     }
     const { open, questions } = await this.#waiting(found);
-    if (open.length === 0) return stateOf(taskId, turn, { status: 'working' });
+    if (open.length === 0) return taskStateOf(taskId, turn, { status: 'working' });
     const asked = questions.filter((question) => typeof question !== 'string');
     if (asked.length > 0) {
       const inputRequests = inputRequestsOf(asked, this.#frame.sdk);
-      return stateOf(taskId, turn, { status: 'input_required', inputRequests });
+      return taskStateOf(taskId, turn, { status: 'input_required', inputRequests });
     }
     const why = questions.find((question) => typeof question === 'string');
     const lines = openLines(tool, session, open, this.#frame.options);
     const statusMessage = `It waits for an answer that cannot be given here: ${why}.\n${lines.join('\n')}`;
-    return stateOf(taskId, turn, { status: 'working', statusMessage });
+    return taskStateOf(taskId, turn, { status: 'working', statusMessage });
   }
 
   /** What of the turn waits for a person, and how this client can ask its user for it. */
