@@ -3,7 +3,7 @@ import type { ModelMessage } from 'ai';
 import { generateText, streamText } from 'ai';
 import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { agentLanguageModel } from '../../../src/adapters/models/index.ts';
-import type { AgentSession, PolicyEvaluator } from '../../../src/contracts/index.ts';
+import type { AgentSession, PolicyEvaluator, SessionInput } from '../../../src/contracts/index.ts';
 import { run } from '../../../src/session/index.ts';
 import type { Script } from '../../../src/testing/index.ts';
 import { ScriptedModel } from '../../../src/testing/index.ts';
@@ -203,6 +203,44 @@ describe('an agent as a language model of the AI SDK', () => {
     const third = generateText({ model, messages, ...named('s1') });
     await expect(third).rejects.toMatchObject({ code: 'E_TURN_COMPLETED' });
     expect(pay.runs).toHaveLength(1);
+  });
+
+  test('AISDK-18 a turn that comes to its end while it is to be continued is read to that end', async () => {
+    const pay = notingTool('pay');
+    const { host, open } = asModel([{ calls: [['pay', {}]] }, 'Paid.'], { tools: [pay.tool], policy: asks() });
+    const decide = async () => {
+      const [question] = await host.approvals.list({});
+      await host.approvals.decide(String(question?.request.requestId), { kind: 'approve' }, { by: { id: 'local' } });
+      await host.idle();
+    };
+    const session = await open('s1');
+    /** Somebody decides between the look at the log and the stream. */
+    const late: AgentSession = Object.assign(Object.create(session) as AgentSession, {
+      events: (options: object) => session.events(options),
+      async *stream(input: SessionInput, options: object) {
+        if (input.kind === 'continue') await decide();
+        yield* session.stream(input, options);
+      },
+    });
+    const model = agentLanguageModel(late);
+    const first = await generateText({ model, prompt: 'Pay.' });
+    const messages = [user('Pay.'), ...first.response.messages];
+    expect((await generateText({ model, messages })).text).toBe('Paid.');
+    await session[Symbol.asyncDispose]();
+  });
+
+  test('AISDK-19 where another turn runs by then, the call is refused, and nothing of that turn is read', async () => {
+    const slow = slowTool('look', readOnly);
+    const scripts = [{ calls: [['pay', {}] as const] }, { calls: [['look', {}] as const] }, 'It is a secret.'];
+    const { model, open } = asModel(scripts, { tools: [notingTool('pay').tool, slow.tool], policy: asks() });
+    const first = await generateText({ model, prompt: 'Pay.', ...named('s1') });
+    await using session = await open('s1');
+    const others = run(session, 'No. What is it?');
+    await slow.started;
+    const messages = [user('Pay.'), ...first.response.messages];
+    await expect(generateText({ model, messages, ...named('s1') })).rejects.toMatchObject({ code: 'E_SESSION_BUSY' });
+    slow.finish('seen');
+    expect((await others).text).toBe('It is a secret.');
   });
 
   test('AISDK-18 of a turn of somebody else since then nothing is read', async () => {

@@ -210,35 +210,57 @@ class AgentModel {
       return;
     }
     // A host continues a turn by itself where an answer came by its approvals.
-    let last: AgentEvent | undefined;
-    if (cursor !== undefined) {
-      for await (const event of session.events({ after: cursor })) {
-        // What others have said since is no part of this answer.
-        if (event.turnId !== turnId) continue;
-        if (event.type !== 'stream_end') yield event;
-        last = event;
-      }
-    }
-    if (last?.type === 'stream_end' && last.reason !== 'input_required') {
-      yield last;
-      return;
-    }
+    const place: Place = { after: cursor, turnId, isOver: false, isPast: false };
+    yield* since(session, place);
+    if (place.isOver) return;
     try {
       yield* session.stream({ kind: 'continue' }, options);
     } catch (error) {
-      const after = last?.cursor ?? cursor;
-      if (!isCoxswainError(error) || error.code !== 'E_SESSION_BUSY' || after === undefined) throw error;
-      yield* othersTurn(session, after, signal);
+      const code = isCoxswainError(error) && place.after !== undefined ? error.code : undefined;
+      if (code === 'E_SESSION_BUSY' && !place.isPast) yield* othersTurn(session, place, signal);
+      // It has come to its end since the log was read.
+      else if (code === 'E_TURN_COMPLETED') yield* since(session, place);
+      if (!place.isOver) throw error;
     }
   }
 }
 
-/** What somebody else runs, to its end: leaving it does not end it. */
+/** How far the log was read for the rest of a turn. */
+interface Place {
+  after: string | undefined;
+  readonly turnId: string | undefined;
+  /** Its end was found. */
+  isOver: boolean;
+  /** Another turn has begun since. */
+  isPast: boolean;
+}
+
+/** What the log has of the turn behind the place. What others have said since is no part of it. */
+async function* since(session: AgentSession, place: Place): AsyncGenerator<AgentEvent> {
+  const { after, turnId } = place;
+  if (after === undefined) return;
+  for await (const event of session.events({ after })) {
+    place.after = event.cursor ?? place.after;
+    if (event.turnId !== turnId) {
+      place.isPast ||= event.turnId !== undefined;
+      continue;
+    }
+    if (event.type === 'stream_end') {
+      if (event.reason === 'input_required') continue;
+      place.isOver = true;
+    }
+    yield event;
+  }
+}
+
+/** What somebody else runs of the turn, to its end: leaving it does not end it. */
 async function* othersTurn(
   session: AgentSession,
-  after: string,
+  place: Place,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<AgentEvent> {
+  const { after, turnId } = place;
+  if (after === undefined) return;
   const events = session.events({ after, live: true })[Symbol.asyncIterator]();
   const aborted = Promise.withResolvers<never>();
   aborted.promise.catch(() => {});
@@ -249,8 +271,12 @@ async function* othersTurn(
     for (;;) {
       const { done, value } = await Promise.race([events.next(), aborted.promise]);
       if (done) return;
+      // Another turn is somebody else's, and this one is not there any more.
+      if (value.turnId === undefined) continue;
+      if (value.turnId !== turnId) return;
+      place.isOver = value.type === 'stream_end';
       yield value;
-      if (value.type === 'stream_end') return;
+      if (place.isOver) return;
     }
   } finally {
     signal?.removeEventListener('abort', abort);
