@@ -1,10 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { subagentTool } from '../../src/host/index.ts';
 import type { McpServeOptions } from '../../src/host/mcp/index.ts';
 import { createMcpHttp } from '../../src/host/mcp/index.ts';
 import { createHost, fromAgent, LlmAgent } from '../../src/index.ts';
-import { puppet, puppetModel } from './agents.ts';
+import { ScriptedModel } from '../../src/testing/index.ts';
+import { payTool, puppet, puppetModel } from './agents.ts';
 import { connect, textOf } from './clients.ts';
 import { openShop } from './kit.ts';
 import type { TaskCaller } from './task-client.ts';
@@ -187,6 +189,51 @@ describe('a task that waits for somebody', () => {
     await other.close();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
+  });
+});
+
+/** An agent that has another one pay, which has a turn of its own. */
+const bossed = (runs: unknown[]) => {
+  const payer = new LlmAgent({
+    ...{ name: 'payer', description: 'Pays.' },
+    model: new ScriptedModel([{ calls: [['pay', { amount: 5 }]] }, 'paid']),
+  });
+  const model = new ScriptedModel([{ calls: [['payer', { request: 'go' }]] }, 'done']);
+  const boss = new LlmAgent({ name: 'puppet', description: 'Has others pay.', model });
+  return { agents: [boss], runs, host: { tools: [payTool(runs), subagentTool(fromAgent(payer))] } };
+};
+
+/** Says yes to whatever it asks, until it has ended. */
+async function allowing(url: string, taskId: string) {
+  for (;;) {
+    const state = await get(url, taskId);
+    if (state.status === 'completed') return state;
+    if (state.status === 'input_required') await update(url, taskId, toAll(state, 'allow'));
+    else await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe('what a sub-agent asks', () => {
+  test('MCT-17 is asked in the task of its caller, and its answer reaches it', async () => {
+    const runs: unknown[] = [];
+    await using shop = await openShop({ ...bossed(runs), mcp: required });
+    const { taskId } = await task(shop.url, 'go');
+    expect((await allowing(shop.url, taskId)).result?.content[0]?.text).toBe('done');
+    expect(runs).toEqual([5]);
+  });
+
+  test('MCT-18 and is answered twice without a task: the second caller gets what came of it, too', async () => {
+    const runs: unknown[] = [];
+    await using shop = await openShop({ ...bossed(runs), mcp: { tasks: false } });
+    let params: Record<string, unknown> = { name: 'puppet', arguments: { prompt: 'go' } };
+    let answer = (await ask(shop.url, 'tools/call', params)).result;
+    while (answer?.resultType === 'input_required') {
+      params = { ...params, requestState: answer.requestState, inputResponses: toAll(answer, 'allow') };
+      answer = (await ask(shop.url, 'tools/call', params)).result;
+    }
+    expect(answer?.content?.[0]?.text).toBe('done');
+    expect((await ask(shop.url, 'tools/call', params)).result?.content?.[0]?.text).toBe('done');
+    expect(runs).toEqual([5]);
   });
 });
 

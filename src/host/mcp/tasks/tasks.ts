@@ -149,6 +149,8 @@ export class Tasks {
   }
 
   async #update(found: Found): Promise<Record<string, unknown>> {
+    // What is open then is another turn's.
+    if (await this.#isOver(found)) return {};
     const { session, context, by } = found;
     const { inputResponse } = this.#frame.sdk;
     const { questions } = await this.#waiting(found);
@@ -213,11 +215,12 @@ export class Tasks {
   }
 
   /** What of the turn waits for a person, and how this client can ask its user for it. */
-  async #waiting({ session, place, turn, by, modes }: Found): Promise<{
+  async #waiting({ session, turn, by, modes }: Found): Promise<{
     open: ReportedRequest[];
     questions: (ClientQuestion | string)[];
   }> {
-    const all = (await openQuestions(session)).filter(({ turnId }) => turnId === place.turnId);
+    // Of a session that has come no further, all is the turn's: what its sub-agents ask has the ids of their own turns.
+    const all = await openQuestions(session);
     const open = turn.reason === 'input_required' ? all : all.filter(isAsked);
     return { open, questions: open.map((request) => clientQuestion(request, this.#answerer(request, by), modes)) };
   }

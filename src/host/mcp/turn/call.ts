@@ -116,8 +116,9 @@ export class AgentCall {
   }
 
   #isIn(session: Session, turnId: string | undefined): void {
-    this.#turnId = turnId;
-    if (turnId !== undefined) this.#frame.watcher.begun(session.id, turnId);
+    // Later events may be of sub-agents, which have turns of their own.
+    this.#turnId ??= turnId;
+    if (this.#turnId !== undefined) this.#frame.watcher.begun(session.id, this.#turnId);
   }
 
   /** Asks until the turn has ended, or nobody can be asked. */
@@ -128,7 +129,7 @@ export class AgentCall {
       const open = await openQuestions(session);
       if (open.length === 0) {
         // Settled elsewhere in this moment.
-        turn = await this.#goOn(session, turn.id);
+        turn = await this.#goOn(session, this.#turnId);
         continue;
       }
       const asked =
@@ -141,11 +142,12 @@ export class AgentCall {
         if (asking.park) {
           this.#heldAs = this.#tool.agent.capabilities.includes('resume') ? undefined : newId();
           const held = this.#heldAs === undefined ? {} : { held: this.#heldAs };
-          const call = { ...parkedCall(this.#tool, session, open), ...held, changes: this.#changes };
+          const turnId = this.#turnId ?? '';
+          const call = { ...parkedCall(this.#tool, session, turnId, open), ...held, changes: this.#changes };
           return asking.park(forms, call, this.#context);
         }
         if (await this.#push(session, forms)) {
-          turn = await this.#goOn(session, open[0]?.turnId);
+          turn = await this.#goOn(session, this.#turnId);
           continue;
         }
       }
@@ -159,7 +161,7 @@ export class AgentCall {
         this.#frame.watcher.left();
         return this.#parked(session, left, why);
       }
-      turn = await this.#goOn(session, open[0]?.turnId);
+      turn = await this.#goOn(session, this.#turnId);
     }
     this.#context.mcpReq.signal.throwIfAborted();
     return callToolResult(this.#tool, session, turn);
@@ -308,7 +310,7 @@ export class AgentCall {
   }
 
   async #parked(session: Session, open: readonly ReportedRequest[], why: string): Promise<CallToolResult> {
-    const turn = await this.#log(session).of(open[0]?.turnId);
+    const turn = await this.#log(session).of(this.#turnId);
     return parked(this.#tool, session, { turn, open, why, options: this.#frame.options });
   }
 }

@@ -36,11 +36,16 @@ export async function parkedCalls(
   });
 }
 
-export function parkedCall(tool: AgentTool, session: Session, open: readonly ReportedRequest[]): ParkedCall {
+export function parkedCall(
+  tool: AgentTool,
+  session: Session,
+  turnId: string,
+  open: readonly ReportedRequest[],
+): ParkedCall {
   return {
     agent: tool.agent.name,
     sessionId: session.id,
-    turnId: open[0]?.turnId ?? '',
+    turnId,
     asked: open.map(({ requestId, approval }) => ({
       id: requestId,
       ...(approval ? { digest: approval.previewDigest } : {}),
