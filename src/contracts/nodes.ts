@@ -42,3 +42,22 @@ export interface Bus {
   subscribe(topic: string, heard: (message: string) => void, missed: () => void): () => void;
   close(): Promise<void>;
 }
+
+/** What a turn has come to, as it is sent. */
+export interface OutcomeMessage {
+  /** The same each time that it is sent: a receiver that knows it has it already. */
+  id: string;
+  /** Epoch milliseconds of this try. */
+  at: number;
+  /** JSON. */
+  body: string;
+}
+
+/** Sends what turns have come to, to receivers that the program names, e.g. `webhooks({…})`. */
+export interface Outcomes {
+  readonly names: readonly string[];
+  /** The receiver is sent the words of the agent, too. */
+  takesAnswer(receiver: string): boolean;
+  /** One try. `gone`: the receiver wants no more of it. Rejects where it has not taken it. */
+  deliver(receiver: string, message: OutcomeMessage): Promise<'done' | 'gone'>;
+}

@@ -42,7 +42,7 @@ export interface AgentHost {
   recover(): Promise<Recovery>;
   /**
    * Begins a turn that nobody waits for, and resolves when its message is stored. It runs here, or in whichever program
-   * serves the `dispatcher`. Its outcome: `open(agent, { sessionId, userId })`, then `standing()`, `events({ live: true })` and
+   * serves the `dispatcher`. Its outcome: `webhook`, or `open(agent, { sessionId, userId })`, then `standing()`, `events({ live: true })` and
    * `pending()`.
    * @throws CoxswainError as `open` and a stream's first event
    */

@@ -132,6 +132,7 @@ class Host implements AgentHost, Holder {
         app: options.app,
         userId: options.userId ?? 'local',
         agents: this.#sources,
+        outcomes: options.outcomes,
         journal: this.#journal,
         releaseDead: ({ agent, userId, sessionId }) => this.#releaseDead(agent, userId, sessionId),
       },
@@ -361,7 +362,7 @@ class Host implements AgentHost, Holder {
     const worth = withoutDeadly(await this.unfinished(), dead, this.#warn);
     const { sessions, done } = recoverSessions(this.#approvalHost, worth);
     this.#during(done);
-    await this.#background.schedules.armAll();
+    await this.#background.wakeAll();
     return {
       sessions,
       get done() {

@@ -45,6 +45,7 @@ const hostOptions: Required<{ [K in keyof HostOptions]: true }> = {
   followPollMs: true,
   dispatcher: true,
   admission: true,
+  outcomes: true,
   bus: true,
   telemetry: true,
   warn: true,

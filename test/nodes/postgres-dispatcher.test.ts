@@ -5,6 +5,7 @@ import { newId } from '../../src/base/index.ts';
 import { postgresServer, postgresUrl } from '../adapters/databases.ts';
 import { door, refusal } from '../host/kit.ts';
 import { dispatcherSuite } from '../suites/dispatcher.ts';
+import { outcomeSuite } from '../suites/outcomes.ts';
 import { scheduleSuite } from '../suites/schedules.ts';
 
 const schema = `queue_${newId().replaceAll('-', '').slice(0, 12)}`;
@@ -24,7 +25,7 @@ describe.skipIf(postgresServer.skip !== undefined)('PostgreSQL', () => {
     return { dispatcher, other: open, close: () => dispatcher.close() };
   });
 
-  scheduleSuite('postgres', async () => {
+  const world = async () => {
     const app = `shop-${newId()}`;
     const database = await postgresServer.make();
     return {
@@ -32,7 +33,9 @@ describe.skipIf(postgresServer.skip !== undefined)('PostgreSQL', () => {
       dispatcher: () => postgresDispatcher(postgresUrl, { app, schema }),
       close: () => database.drop(),
     };
-  });
+  };
+  scheduleSuite('postgres', world);
+  outcomeSuite('postgres', world);
 
   test('PD-01 what waits outlives the program that was woken, and hosts of another app do not get it', async () => {
     const app = `shop-${newId()}`;

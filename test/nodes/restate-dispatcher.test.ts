@@ -7,6 +7,7 @@ import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { newId } from '../../src/base/index.ts';
 import { door, refusal } from '../host/kit.ts';
 import { dispatcherSuite } from '../suites/dispatcher.ts';
+import { outcomeSuite } from '../suites/outcomes.ts';
 import { scheduleSuite } from '../suites/schedules.ts';
 import { restateProgram, restateServer } from './restate-server.ts';
 
@@ -24,7 +25,7 @@ describe.skipIf(restateProgram === undefined)('Restate', () => {
     return { dispatcher, other: open, close: () => dispatcher.close() };
   });
 
-  scheduleSuite('restate', async () => {
+  const world = async () => {
     const app = `shop-${newId()}`;
     const folder = mkdtempSync(join(tmpdir(), 'coxswain-schedules-'));
     return {
@@ -32,7 +33,9 @@ describe.skipIf(restateProgram === undefined)('Restate', () => {
       dispatcher: () => restateDispatcher(server.url, { app, admin: server.admin, warn: () => {} }),
       close: async () => rmSync(folder, { recursive: true, force: true }),
     };
-  });
+  };
+  scheduleSuite('restate', world);
+  outcomeSuite('restate', world);
 
   test('RS-01 what waits outlives a Restate server that is killed', async () => {
     const dispatcher = await restateDispatcher(server.url, {

@@ -6,3 +6,5 @@ export type { PostgresDispatcherOptions } from './postgres-dispatcher.ts';
 export { postgresDispatcher } from './postgres-dispatcher.ts';
 export type { RestateDispatcherOptions } from './restate-dispatcher.ts';
 export { restateDispatcher } from './restate-dispatcher.ts';
+export type { WebhookOptions } from './webhooks.ts';
+export { webhooks } from './webhooks.ts';

@@ -4,5 +4,5 @@
  *
  * @packageDocumentation
  */
-export { natsBus, postgresBus, postgresDispatcher, restateDispatcher } from '../../adapters/nodes/index.ts';
-export type { Bus, Dispatcher } from '../../contracts/index.ts';
+export { natsBus, postgresBus, postgresDispatcher, restateDispatcher, webhooks } from '../../adapters/nodes/index.ts';
+export type { Bus, Dispatcher, Outcomes } from '../../contracts/index.ts';

@@ -1,4 +1,11 @@
-import type { Dispatcher, HostJournal, SessionInput, SessionPlace } from '../../contracts/index.ts';
+import type {
+  AgentEvent,
+  Dispatcher,
+  HostJournal,
+  Outcomes,
+  SessionInput,
+  SessionPlace,
+} from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { JoiningOptions } from '../../session/index.ts';
 import { unlessSince } from '../../session/index.ts';
@@ -8,6 +15,7 @@ import type { HostedSession } from '../hosted/index.ts';
 import { isUnfinished, resume } from '../hosted/index.ts';
 import type { OpenOptions } from '../terms/index.ts';
 import { HeldTurns } from './held-turns.ts';
+import { OUTCOMES, OwedOutcomes } from './owed-outcomes.ts';
 import { ProcessDispatcher } from './process-dispatcher.ts';
 import { HostSchedules, SCHEDULES } from './schedules.ts';
 import { StateBook } from './state-book.ts';
@@ -28,6 +36,7 @@ export interface BackgroundHost extends Omit<WorkHost, 'look' | 'findDue'>, Pick
   /** Whose sessions are begun where nobody is named. */
   readonly userId: string;
   readonly agents: { has(agent: string): boolean };
+  readonly outcomes: Outcomes | undefined;
   /** Where it keeps what it knows of no session. */
   readonly journal: HostJournal;
 }
@@ -49,6 +58,8 @@ export class Background {
   /** Of other programs too, where one was given. */
   readonly given: Dispatcher | undefined;
   readonly schedules: HostSchedules;
+  /** Absent: nobody is sent any. */
+  readonly outcomes: OwedOutcomes | undefined;
   readonly #workers = new Set<HostWork>();
   readonly #held = new HeldTurns();
   #own: ProcessDispatcher | undefined;
@@ -69,6 +80,14 @@ export class Background {
       },
       new StateBook(host.journal, host.app, 'schedules'),
     );
+    const { app, outcomes, journal } = host;
+    const wakeAt = (place: SessionPlace, at: Date) => (this.given ?? this.#ownServed()).schedule(place, at);
+    const events = (place: SessionPlace, look: (event: AgentEvent) => void) =>
+      lookInto(host, place, async (session) => {
+        for await (const event of session.events()) look(event);
+        return true as const;
+      });
+    this.outcomes = outcomes && new OwedOutcomes({ app, events, wakeAt, warn }, outcomes, journal);
   }
 
   async submit(
@@ -80,13 +99,16 @@ export class Background {
     const { open, turn } = splitOptions(options);
     checkPriority(options.priority, 'submit: options');
     if ('ephemeral' in open) throw notStored();
+    this.#checkWebhook(options.webhook);
     const session = await this.#host.open(agent, open);
     const place = { agent, userId: session.frame.userId, sessionId: session.id };
+    const { webhook } = options;
     let begun: Awaited<ReturnType<typeof storeBeginning>> | undefined;
     try {
       begun = await storeBeginning(session, input, { ...turn, ...once });
+      if (webhook !== undefined) await this.outcomes?.add(place, begun.turnId, webhook);
     } finally {
-      if (begun?.rest) this.#host.during(this.#finish(session, begun.rest));
+      if (begun?.rest) this.#host.during(this.#finish(session, place, begun.rest));
       else await session[Symbol.asyncDispose]();
     }
     // Its own handle is closed: who is woken might have joined it.
@@ -122,6 +144,25 @@ export class Background {
     return found === true;
   }
 
+  /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+  #checkWebhook(webhook: unknown): void {
+    const { outcomes } = this.#host;
+    if (webhook === undefined || outcomes?.names.some((name) => name === webhook)) return;
+    const known = outcomes ? `one of ${outcomes.names.join(', ')}` : 'name receivers in the outcomes of the host';
+    throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `submit: options.webhook: ${known}`);
+  }
+
+  /** What was written down, and nobody was woken for. */
+  async #findDue(): Promise<void> {
+    await Promise.all([this.schedules.findUnheard(), this.outcomes?.findUnheard()]);
+  }
+
+  /** The same, all of it, as after a start. */
+  async wakeAll(): Promise<void> {
+    await this.schedules.armAll();
+    await this.outcomes?.wakeAll();
+  }
+
   /** Somebody looks at the session: this host, or whoever serves its dispatcher. */
   async wake(place: SessionPlace, options: { priority?: number } = {}): Promise<void> {
     if (this.given) return this.given.wake(place, options);
@@ -140,6 +181,7 @@ export class Background {
    */
   async look(place: SessionPlace): Promise<void> {
     if (place.agent === SCHEDULES) return this.schedules.look(place);
+    if (place.agent === OUTCOMES) return this.outcomes?.look(place);
     const hasWork = await lookInto(this.#host, place, async (session) => {
       if (session.liveRun || !(await isUnfinished(session))) return false;
       try {
@@ -153,6 +195,7 @@ export class Background {
       return true;
     });
     if (hasWork === false) await this.#host.releaseDead(place);
+    await this.outcomes?.rested(place);
   }
 
   /** For a program of the version that it was begun by: this one has taken its wake. */
@@ -164,7 +207,7 @@ export class Background {
   /** Serves the dispatcher, and finds what nobody was woken for, until it is stopped. */
   async work(options: WorkOptions): Promise<Work> {
     const worker = new HostWork(
-      { ...this.#host, look: (place) => this.look(place), findDue: () => this.schedules.findUnheard() },
+      { ...this.#host, look: (place) => this.look(place), findDue: () => this.#findDue() },
       this.given ?? this.#ownServed(),
       options,
     );
@@ -199,13 +242,14 @@ export class Background {
     return own;
   }
 
-  async #finish(session: HostedSession, rest: Promise<void>): Promise<void> {
+  async #finish(session: HostedSession, place: SessionPlace, rest: Promise<void>): Promise<void> {
     try {
       await rest;
     } catch (error) {
       this.#host.warn(`the turn of session ${session.id} has failed`, error);
     } finally {
       await session[Symbol.asyncDispose]();
+      await this.outcomes?.rested(place);
     }
   }
 }

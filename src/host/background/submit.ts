@@ -11,6 +11,11 @@ export interface SubmitOptions
     Pick<ExecutionOptions, 'excludeTools' | 'limits' | 'model' | 'whilePending'> {
   /** What waits in the dispatcher with a higher one begins first, where that knows of it. A whole number; default 0. */
   priority?: number;
+  /**
+   * Which of the host's `outcomes` is sent how the turn has ended, once it has: at least once, also where this program ends
+   * as soon as `submit` has resolved.
+   */
+  webhook?: string;
 }
 
 /** What a submitted turn is known by. */
@@ -19,7 +24,15 @@ export interface SubmittedTurn extends SessionPlace {
 }
 
 /** What of these options is the session's, and what is the turn's. */
-export function splitOptions({ excludeTools, limits, model, whilePending, priority: _, ...open }: SubmitOptions): {
+export function splitOptions({
+  excludeTools,
+  limits,
+  model,
+  whilePending,
+  priority: _,
+  webhook: __,
+  ...open
+}: SubmitOptions): {
   open: OpenOptions;
   turn: ExecutionOptions;
 } {

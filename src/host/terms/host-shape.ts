@@ -89,6 +89,7 @@ const host: Shape<HostOptions> = {
   bus: having('publish', 'subscribe'),
   dispatcher: having('wake', 'schedule', 'serve', 'close'),
   admission: object,
+  outcomes: having('takesAnswer', 'deliver'),
   telemetry: having('startSpan'),
   warn: fn,
 };

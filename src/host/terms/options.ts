@@ -10,6 +10,7 @@ import type {
   GivenAnswer,
   LifecycleInterceptor,
   Limits,
+  Outcomes,
   PermissionMode,
   PolicyEvaluator,
   PriceTable,
@@ -119,6 +120,8 @@ export interface HostOptions {
    * waits in the dispatcher where nobody does. Turns that wait for people, and sub-agents, do not count. Default: no limit.
    */
   admission?: AdmissionLimits;
+  /** Who is sent what submitted turns have come to, by names of the program: `webhooks({…})`. Default: nobody. */
+  outcomes?: Outcomes;
   /** Where spans go, e.g. `otelTelemetry()`: the host's, and those of agents that have no tracing system of their own. */
   telemetry?: Telemetry;
   /** Gets what went wrong without consequence. Default: stderr. */

@@ -1,0 +1,214 @@
+import { createHash } from 'node:crypto';
+import type { AgentEvent, HostJournal, Outcomes, SessionPlace } from '../../contracts/index.ts';
+import { ToldOnce } from '../../session/index.ts';
+import { StateBook } from './state-book.ts';
+
+/** In the place of an agent: what is to be looked at is an outcome that somebody is owed, by its id in the place of a session. */
+export const OUTCOMES = '@outcome';
+
+/** Books that they are spread over: whoever adds to one waits for nobody who adds to another. */
+const BOOKS = 8;
+/** Milliseconds between two looks for those that nobody was woken for, and after which one is. */
+const LOOK_MS = 15_000;
+const UNHEARD_MS = 5000;
+/** Milliseconds by which a look may be early. */
+const EARLY_MS = 1000;
+/** Milliseconds until a turn that has not ended is looked at again: a part of how long it has taken so far. */
+const LEAST_MS = 2000;
+const MOST_MS = 300_000;
+const PART = 8;
+/** Seconds until the next try, as the standard proposes: three days in all. */
+const AGAIN = [5, 60, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400] as const;
+/** Characters of the agent's words. */
+const MAX_ANSWER = 65_536;
+
+interface Owed {
+  readonly place: SessionPlace;
+  readonly turnId: string;
+  readonly to: string;
+  /** Epoch milliseconds by the clock of the store. */
+  readonly since: number;
+  readonly due: number;
+  /** How often it was tried. */
+  readonly tries: number;
+}
+
+/** What they need of a host. */
+export interface OutcomeHost {
+  readonly app: string;
+  /** Shows all stored events of a session; undefined: it was deleted. */
+  events(place: SessionPlace, look: (event: AgentEvent) => void): Promise<true | undefined>;
+  wakeAt(place: SessionPlace, at: Date): Promise<void>;
+  warn(message: string, error?: unknown): void;
+}
+
+/** Outcomes that receivers are owed: from the moment at which a turn is submitted until one has taken it, at least once. */
+export class OwedOutcomes {
+  readonly #host: OutcomeHost;
+  readonly #outcomes: Outcomes;
+  readonly #books: readonly StateBook<Owed>[];
+  readonly #looks = new ToldOnce();
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(host: OutcomeHost, outcomes: Outcomes, journal: HostJournal) {
+    this.#host = host;
+    this.#outcomes = outcomes;
+    this.#books = Array.from({ length: BOOKS }, (_, n) => new StateBook<Owed>(journal, host.app, `outcomes-${n}`));
+  }
+
+  async add(place: SessionPlace, turnId: string, to: string): Promise<void> {
+    const id = idOf(this.#host.app, place, turnId);
+    const book = this.#bookOf(place);
+    const now = await book.now();
+    await book.change(id, (known) =>
+      known ? undefined : { place, turnId, to, since: now, due: now + LEAST_MS, tries: 0 },
+    );
+    await this.#wake(place, id, LEAST_MS);
+  }
+
+  /** The turn of a session has come to rest here: there is no need to wait for the next look. Never rejects. */
+  async rested(place: SessionPlace): Promise<void> {
+    try {
+      for (const [id, owed] of await this.#bookOf(place).read()) {
+        if (owed.tries > 0 || !isSame(owed.place, place)) continue;
+        const now = await this.#bookOf(place).now();
+        await this.#bookOf(place).change(id, (known) => (known?.tries === 0 ? { ...known, due: now } : undefined));
+        await this.#wake(place, id, 0);
+      }
+    } catch (error) {
+      this.#host.warn(`the outcome of session ${place.sessionId} is sent later`, error);
+    }
+  }
+
+  /** All of them are looked at when they are due, from now on. */
+  async wakeAll(): Promise<void> {
+    for (const book of this.#books) {
+      const now = await book.now();
+      for (const [id, { due, place }] of await book.read()) await this.#wake(place, id, Math.max(0, due - now));
+    }
+  }
+
+  /** Now and then: wakes for what is due and was not looked at. Never rejects. */
+  async findUnheard(): Promise<void> {
+    if (performance.now() - this.#lookedAt < LOOK_MS) return;
+    this.#lookedAt = performance.now();
+    try {
+      for (const book of this.#books) {
+        const owed = await book.read();
+        if (owed.size === 0) continue;
+        const now = await book.now();
+        for (const [id, { due, place }] of owed) if (due < now - UNHEARD_MS) await this.#wake(place, id, 0);
+      }
+      this.#looks.succeeded();
+    } catch (error) {
+      this.#looks.failed(this.#host.warn, 'outcomes that are owed could not be looked for', error);
+    }
+  }
+
+  /** One that is due, for whoever is woken first: the turn may have ended, and its outcome may be sent. */
+  async look({ userId, sessionId: name }: SessionPlace): Promise<void> {
+    const slash = name.indexOf('/');
+    const id = name.slice(0, slash);
+    const book = this.#bookOf({ userId, sessionId: name.slice(slash + 1) });
+    const owed = (await book.read()).get(id);
+    if (!owed) return;
+    const now = await book.now();
+    // It was put off since it was woken for.
+    if (now < owed.due - EARLY_MS) return;
+    const { place, turnId, to, since, tries } = owed;
+    const seen = new SeenTurn(turnId);
+    const events = await this.#host.events(place, (event) => seen.add(event));
+    const { outcome } = seen;
+    if (!events || !this.#outcomes.names.includes(to)) {
+      this.#host.warn(
+        `the outcome of turn ${turnId} is sent to nobody: ${events ? `no webhook ${to}` : 'it was deleted'}`,
+      );
+      await book.change(id, (known) => (known ? null : undefined));
+      return;
+    }
+    const nextMs = outcome
+      ? jittered((AGAIN[tries] ?? 0) * 1000)
+      : Math.min(Math.max(LEAST_MS, (now - since) / PART), MOST_MS);
+    // Whoever notes it first does it; dead, they are followed when it is due again.
+    const next = { ...owed, due: now + nextMs, tries: tries + (outcome ? 1 : 0) };
+    const isOurs = await book.change(id, (known) =>
+      known?.due === owed.due && known.tries === tries ? next : undefined,
+    );
+    if (!isOurs) return;
+    await this.#wake(place, id, nextMs);
+    if (outcome) await this.#send(id, owed, outcome, now);
+  }
+
+  async #send(id: string, { place, turnId, to, tries }: Owed, outcome: Outcome, now: number): Promise<void> {
+    const { userId, sessionId, agent } = place;
+    const { at, reason, answer } = outcome;
+    const data = { app: this.#host.app, agent, userId, sessionId, turnId, reason };
+    const words = this.#outcomes.takesAnswer(to) ? { answer: answer.slice(0, MAX_ANSWER), ...cut(answer) } : {};
+    const body = JSON.stringify({ type: 'turn.ended', timestamp: at, data: { ...data, ...words } });
+    let failure: unknown;
+    try {
+      const result = await this.#outcomes.deliver(to, { id, at: now, body });
+      if (result === 'gone') this.#host.warn(`webhook ${to} wants no more of ${id}: it is not sent again`);
+    } catch (error) {
+      failure = error;
+    }
+    const isOver = failure === undefined || tries >= AGAIN.length;
+    if (failure !== undefined) {
+      const what = isOver ? 'it is given up' : 'it is sent again';
+      this.#host.warn(`webhook ${to} has not taken ${id}, try ${tries + 1}: ${what}`, failure);
+    }
+    if (isOver) await this.#bookOf(place).change(id, (known) => (known ? null : undefined));
+  }
+
+  /** By how long from now: this program's clock may be wrong. */
+  #wake({ userId, sessionId }: SessionPlace, id: string, ms: number): Promise<void> {
+    return this.#host.wakeAt({ agent: OUTCOMES, userId, sessionId: `${id}/${sessionId}` }, new Date(Date.now() + ms));
+  }
+
+  #bookOf({ userId, sessionId }: Omit<SessionPlace, 'agent'>): StateBook<Owed> {
+    const book = this.#books[digest(userId, sessionId).charCodeAt(0) % BOOKS];
+    if (!book) throw new RangeError('there is a book for each number');
+    return book;
+  }
+}
+
+interface Outcome {
+  at: string;
+  reason: string;
+  /** The last words of the agent. */
+  answer: string;
+}
+
+/** How a turn has ended, as the events of its session say. */
+class SeenTurn {
+  readonly #turnId: string;
+  #answer = '';
+  /** Undefined: it has not. */
+  outcome: Outcome | undefined;
+
+  constructor(turnId: string) {
+    this.#turnId = turnId;
+  }
+
+  add(event: AgentEvent): void {
+    if (event.turnId !== this.#turnId) return;
+    if (event.type === 'message' && event.role === 'agent' && event.partial !== true) {
+      this.#answer = event.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    }
+    if (event.type !== 'stream_end' || event.reason === 'input_required') return;
+    this.outcome = { at: event.timestamp, reason: event.reason, answer: this.#answer };
+  }
+}
+
+const cut = (answer: string) => (answer.length > MAX_ANSWER ? { truncated: true } : {});
+
+const isSame = (one: SessionPlace, other: SessionPlace) =>
+  one.agent === other.agent && one.userId === other.userId && one.sessionId === other.sessionId;
+
+/** Receivers that were away together are not asked together. */
+const jittered = (ms: number) => Math.round(ms * (0.9 + Math.random() * 0.2));
+
+const digest = (...of: string[]) => createHash('sha256').update(JSON.stringify(of)).digest('hex');
+
+const idOf = (app: string, { agent, userId, sessionId }: SessionPlace, turnId: string) =>
+  `msg_${digest(app, agent, userId, sessionId, turnId).slice(0, 40)}`;
