@@ -110,7 +110,7 @@ class PostgresDispatcher implements Dispatcher {
   }
 
   async serve(look: Look, { concurrency }: { concurrency: number }): Promise<() => Promise<void>> {
-    const { url, channel, warn, queues, perUser } = this.#parts;
+    const { url, channel, warn, queues } = this.#parts;
     if (!this.#listener) {
       const ring = () => {
         for (const server of this.#servers) server.ring();
@@ -123,10 +123,7 @@ class PostgresDispatcher implements Dispatcher {
         const taken: Taken[] = [];
         for (const queue of queues) {
           if (taken.length >= batchSize) break;
-          const jobs = await this.#boss.fetch<SessionPlace>(queue, {
-            batchSize: batchSize - taken.length,
-            ...(perUser === undefined ? {} : { groupConcurrency: perUser }),
-          });
+          const jobs = await this.#fetch(queue, batchSize - taken.length);
           for (const job of jobs) taken.push({ queue, job });
         }
         this.#fetches.succeeded();
@@ -149,6 +146,23 @@ class PostgresDispatcher implements Dispatcher {
       await server.stop();
       this.#servers.delete(server);
     };
+  }
+
+  /** Of two programs that fetch at once each would count what runs before the other has taken any: where users have a limit, one waits. */
+  async #fetch(queue: string, batchSize: number): Promise<Job<SessionPlace>[]> {
+    const { perUser, channel } = this.#parts;
+    const begin = this.#boss.getDb();
+    if (perUser === undefined || !begin.beginTransaction) return this.#boss.fetch<SessionPlace>(queue, { batchSize });
+    const { db, commit, rollback } = await begin.beginTransaction();
+    try {
+      await db.executeSql('SELECT pg_advisory_xact_lock(hashtext($1))', [channel]);
+      const jobs = await this.#boss.fetch<SessionPlace>(queue, { batchSize, groupConcurrency: perUser, db });
+      await commit();
+      return jobs;
+    } catch (error) {
+      await rollback();
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
