@@ -107,6 +107,7 @@ function faultOf(event: AgentEvent): string | undefined {
   return undefined;
 }
 
+const leavesStatus: ReadonlySet<string> = new Set(['stream_end', 'initialize', 'session_update']);
 const says: ReadonlySet<string> = new Set(['message', 'tool_response']);
 const asksOrAnswers: ReadonlySet<string> = new Set([
   'tool_request',
@@ -144,7 +145,8 @@ class View implements SessionView {
     const fault = guarded('apply: the event', () => faultOf(event));
     if (fault !== undefined) throw badInput(`apply: ${fault}`);
     if (this.#isKnown(event)) return;
-    if (event.type !== 'stream_end' && event.type !== 'initialize') this.status = 'running';
+    // A session may be updated between two turns.
+    if (!leavesStatus.has(event.type)) this.status = 'running';
     if (event.type !== 'custom' || event.kind !== 'rewound')
       this.#newest = Math.max(this.#newest, event.seq ?? Number.POSITIVE_INFINITY);
     switch (event.type) {

@@ -175,3 +175,16 @@ const base = (sessionId: string) => ({
   streamId: '',
   timestamp: '2026-01-01T00:00:00Z',
 });
+
+test('a session that is updated between two turns does not run for it', () => {
+  const view = createView();
+  const base = { timestamp: '2026-11-30T00:00:00.000Z', sessionId: 's', streamId: 't' };
+  view.apply({ ...base, id: 'a', seq: 1, type: 'session_update', config: { permissionMode: 'plan' } });
+  expect(view.status).toBe('idle');
+  view.apply({ ...base, id: 'b', seq: 2, type: 'message', role: 'user', content: [{ type: 'text', text: 'Hello.' }] });
+  view.apply({ ...base, id: 'c', seq: 3, type: 'session_update', stateDelta: { paid: true } });
+  expect(view.status).toBe('running');
+  view.apply({ ...base, id: 'd', seq: 4, type: 'stream_end', reason: 'completed', data: {} });
+  view.apply({ ...base, id: 'e', seq: 5, type: 'session_update', config: { permissionMode: null } });
+  expect(view.status).toBe('completed');
+});

@@ -1,25 +1,15 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { buildInspector } from '../../scripts/build-inspector.ts';
-import { rewind } from '../../src/entries/stores.ts';
-import { openSqlite } from '../../src/entries/stores-sqlite.ts';
-import type { AgentServer, ServeOptions } from '../../src/host/websocket/index.ts';
-import { serve } from '../../src/host/websocket/index.ts';
-import type { AgentHost, Model, PolicyRule } from '../../src/index.ts';
-import {
-  createHost,
-  defineAgentTool,
-  defineTool,
-  fromAgent,
-  LlmAgent,
-  rulePolicy,
-  subagentTool,
-} from '../../src/index.ts';
-import { InMemoryArtifactService } from '../../src/runtime/index.ts';
+import type { ServeOptions } from '../../src/host/websocket/index.ts';
+import { askIn, openShop, tokens } from './shop.ts';
 
 export const executablePath = [
   process.env.CHROMIUM,
@@ -29,171 +19,26 @@ export const executablePath = [
 ].find((path) => path !== undefined && existsSync(path));
 export const noBrowser = executablePath === undefined ? ' (skipped: no chromium here; install it or set CHROMIUM)' : '';
 
-/** Tokens of people. */
-export const tokens = {
-  anna: 'token-of-anna-the-supervisor',
-  bert: 'token-of-bert-the-supervisor',
-  ben: 'token-of-ben-the-clerk-12345',
-  eve: 'token-of-eve-of-another-team',
-  gateway: 'token-of-a-program-for-ben-1',
-};
-const people = new Map([
-  [tokens.anna, { id: 'anna', roles: ['supervisor'] }],
-  [tokens.bert, { id: 'bert', roles: ['supervisor'] }],
-  [tokens.ben, { id: 'ben', roles: ['clerk'] }],
-  [tokens.eve, { id: 'eve', roles: ['clerk'] }],
-  [tokens.gateway, { id: 'gateway', onBehalfOf: 'ben', roles: ['clerk'] }],
-]);
-
-/** Calls the tool that the message names, as JSON: `["refund", {…}]`, so many times; any other message is answered in pieces. */
-export const scripted: Model = {
-  name: 'scripted',
-  async *generate({ contents }) {
-    const newest = contents.at(-1)?.parts.at(-1);
-    const text = newest?.type === 'text' ? newest.text : '';
-    const words =
-      newest?.type !== 'function_response' ? 'I look it up.' : newest.isError ? 'Then I leave it.' : 'It is done.';
-    const [name, args, count = 1] = text.startsWith('[')
-      ? (JSON.parse(text) as [string, Record<string, unknown>, number?])
-      : [];
-    const calls = Array.from({ length: name ? count : 0 }, () => ({
-      type: 'function_call' as const,
-      id: crypto.randomUUID(),
-      name: name ?? '',
-      args: args ?? {},
-    }));
-    yield { partial: true, content: { role: 'model', parts: [{ type: 'text', text: words.slice(0, 6) }] } };
-    yield {
-      content: { role: 'model', parts: [{ type: 'text', text: words }, ...calls] },
-      turnComplete: true,
-      finishReason: name ? 'tool_calls' : 'stop',
-      usage: { inputTokens: 120, outputTokens: 12 },
-    };
-  },
-};
-
 /** A shop with a page: what ran is in `runs`. */
 export async function shop(files: string, options: Partial<ServeOptions> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'coxswain-inspector-'));
   const runs: { name: string; args: object }[] = [];
-  const noting = (name: string, properties: Record<string, object>, preview?: (args: never) => object[]) =>
-    defineTool({
-      name,
-      description: `Does ${name}.`,
-      inputSchema: { type: 'object', properties },
-      ...(preview ? { preview: preview as never } : {}),
-      execute: (args: object) => {
-        runs.push({ name, args });
-        return `${name} has run`;
-      },
-    });
-  const number = { type: 'number' };
   const gate = Promise.withResolvers<void>();
-  const tools = [
-    noting('refund', { order: number, eur: { type: 'number', minimum: 1 } }, ({ eur }: { eur: number }) => [
-      { type: 'text', text: `Refund of ${eur} EUR to card 4242` },
-    ]),
-    noting(
-      'write_file',
-      { path: { type: 'string' }, text: { type: 'string' } },
-      (args: { path: string; text: string }) => [
-        { type: 'diff', path: args.path, oldText: 'a\nb\n', newText: args.text },
-      ],
-    ),
-    noting('quick', {}),
-    noting('pay_card', { eur: number, card: { type: 'string' } }),
-    defineTool({
-      name: 'slow',
-      description: 'Runs until the gate is open.',
-      inputSchema: { type: 'object' },
-      execute: async (args: object) => {
-        await gate.promise;
-        runs.push({ name: 'slow', args });
-        return 'slow has run';
-      },
-    }),
-    noting('anything', {}, ({ preview = [] }: { preview?: object[] }) => preview),
-    subagentTool(fromAgent(new LlmAgent({ name: 'expert', description: 'Knows refunds.', model: scripted }))),
-  ];
-  // What the agent itself keeps: each argument in its state, and the first one as an artifact.
-  const remember = defineAgentTool({
-    name: 'remember',
-    description: 'Keeps what it is given.',
-    inputSchema: { type: 'object' },
-    execute: async (args: Record<string, unknown>, { state, artifacts }) => {
-      for (const [key, value] of Object.entries(args)) state.set(key, value);
-      const [first = 'note'] = Object.keys(args);
-      await artifacts.save(first, {
-        mimeType: 'application/json',
-        data: new TextEncoder().encode(JSON.stringify(args)),
-      });
-      return 'kept';
-    },
-  });
-  const rules: PolicyRule[] = [
-    { id: 'never', tool: 'refund', args: { '/eur': { minimum: 5000 } }, outcome: 'deny', reason: 'nobody pays that' },
-    {
-      id: 'over-50',
-      tool: 'refund',
-      outcome: 'ask',
-      reason: 'over 50 needs a supervisor',
-      approvers: { roles: ['supervisor'], notRequester: true },
-    },
-    { id: 'files', tool: 'write_file', outcome: 'ask', approvers: { roles: ['supervisor'], quorum: 2 } },
-    { id: 'free', tool: ['quick', 'slow', 'remember', 'expert'], outcome: 'allow' },
-    {
-      id: 'cards',
-      tool: 'pay_card',
-      outcome: 'allow',
-      redact: ['/card'],
-      args: { '/card': { pattern: '^visa' } },
-    },
-    { id: 'rest', tool: 'anything', outcome: 'ask', approvers: { roles: ['supervisor'] } },
-  ];
-  const policy = rulePolicy(rules, { placeOf: (_, index) => `shop.yaml:${index + 1}` });
-  const key = new Uint8Array(32).fill(3);
-  let host: AgentHost;
-  let server: AgentServer;
   let port = 0;
   const start = async () => {
-    const agent = new LlmAgent({
-      name: 'clerk',
-      description: 'Answers for the shop.',
-      model: scripted,
-      tools: [remember],
-    });
-    const store = await openSqlite(join(folder, 'shop.db'));
-    host = createHost({
-      app: 'shop',
-      agents: [fromAgent(agent, { services: { artifacts: new InMemoryArtifactService() } })],
-      tools,
-      policy,
-      store,
-      warn: () => {},
-    });
-    server = await serve(host, {
-      port,
-      ui: { files, key },
-      authenticate: ({ token }) => people.get(token ?? ''),
-      rewind: ({ userId, sessionId }, through) => rewind(store, { app: 'shop', userId, id: sessionId }, through),
-      warn: () => {},
-      ...options,
-    });
-    port = server.port;
-    return async () => {
-      await server.close({ deadlineMs: 0 });
-      await host.close();
-      await store.close();
-    };
+    const ran = (name: string, args: object) => void runs.push({ name, args });
+    const open = await openShop({ folder, files, port, ran, opened: gate.promise, serve: options });
+    port = open.server.port;
+    return open;
   };
+  let open = await start();
   const say = async (userId: string, sessionId: string, text: string) => {
-    const session = await host.open('clerk', { userId, sessionId, create: true });
+    const session = await open.host.open('clerk', { userId, sessionId, create: true });
     for await (const _ of session.stream(text));
     await session[Symbol.asyncDispose]();
   };
-  let stop = await start();
   onTestFinished(async () => {
-    await stop();
+    await open.stop();
     rmSync(folder, { recursive: true });
   });
   return {
@@ -201,31 +46,73 @@ export async function shop(files: string, options: Partial<ServeOptions> = {}) {
     gate: { open: () => gate.resolve() },
     page: `http://127.0.0.1:${port}/ui/`,
     restart: async () => {
-      await stop();
-      stop = await start();
+      await open.stop();
+      open = await start();
     },
-    /** The turn of somebody that ends with a question. */
-    ask: async (userId: string, sessionId: string, tool: string, args: object) => {
-      const session = await host.open('clerk', { userId, sessionId, create: true });
-      for await (const _ of session.stream(JSON.stringify([tool, args])));
-      const pending = await session.pending();
-      await session[Symbol.asyncDispose]();
-      return pending[0]?.requestId ?? '';
-    },
+    ask: (userId: string, sessionId: string, tool: string, args: object) =>
+      askIn(open.host, userId, sessionId, tool, args),
     /** A turn with so many calls that run at once. */
     calls: (userId: string, sessionId: string, count: number) =>
       say(userId, sessionId, JSON.stringify(['quick', {}, count])),
     /** A supervisor's yes to other arguments. */
     edit: async (id: string, requestId: string, args: Record<string, unknown>) => {
-      const open = (await host.approvals.list()).find(({ request }) => request.requestId === requestId);
-      const previewDigest = open?.request.approval?.previewDigest ?? '';
-      await host.approvals.decide(
+      const { approvals } = open.host;
+      const asked = (await approvals.list()).find(({ request }) => request.requestId === requestId);
+      const previewDigest = asked?.request.approval?.previewDigest ?? '';
+      await approvals.decide(
         requestId,
         { kind: 'approve', args, previewDigest },
         { by: { id, roles: ['supervisor'] } },
       );
     },
     say,
+  };
+}
+
+/** A shop in a process of its own, which is killed. */
+export async function killableShop(files: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'coxswain-inspector-'));
+  const answers = new Map<number, (value: unknown) => void>();
+  let asked = 0;
+  let port = 0;
+  let child: ChildProcess;
+  const start = async () => {
+    child = fork(join(import.meta.dirname, 'shop-process.ts'), [folder, files, String(port)], { stdio: 'inherit' });
+    const { promise, resolve } = Promise.withResolvers<number>();
+    child.on('message', (message: { port: number } | { id: number; value: unknown }) => {
+      if ('port' in message) resolve(message.port);
+      else answers.get(message.id)?.(message.value);
+    });
+    port = await promise;
+  };
+  const kill = async () => {
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+  };
+  const tell = (act: 'ask' | 'open', ...args: unknown[]) =>
+    new Promise<unknown>((resolve) => {
+      answers.set(++asked, resolve);
+      child.send({ id: asked, act, args });
+    });
+  await start();
+  onTestFinished(async () => {
+    await kill();
+    rmSync(folder, { recursive: true });
+  });
+  return {
+    page: `http://127.0.0.1:${port}/ui/`,
+    kill,
+    start,
+    /** Never resolves where it is killed meanwhile. */
+    ask: (sessionId: string, order: number) => tell('ask', 'ben', sessionId, 'refund', { order, eur: 80 }),
+    /** Orders of the questions that are open. */
+    open: () => tell('open') as Promise<number[]>,
+    /** Orders for which the tool ran. */
+    runs: (): number[] => {
+      const path = join(folder, 'runs');
+      return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n').map(Number) : [];
+    },
   };
 }
 

@@ -51,6 +51,31 @@ describe.skipIf(executablePath === undefined)(`one session in Chromium${noBrowse
     }
   });
 
+  test('the owner changes the mode of a session, as far as the server lets them; it holds after a reload', async () => {
+    const { page: url, say, runs } = await shop(files);
+    await say('ben', 'careful', 'Hello.');
+    const ben = await open(url, 'ben');
+    await ben.goto(`${url}#/sessions/clerk/ben/careful`);
+    const mode = ben.getByRole('combobox', { name: 'Mode' });
+    await mode.selectOption('plan');
+    await expect.poll(() => mode.inputValue()).toBe('plan');
+    await ben.getByRole('textbox', { name: 'Message' }).fill('["quick", {}]');
+    await button(ben, 'Send').click();
+    await conversation(ben).getByText('Then I leave it.').waitFor();
+    expect(runs).toEqual([]);
+    await mode.selectOption('autonomous');
+    await ben.getByRole('alert').waitFor();
+    await expect.poll(() => mode.inputValue()).toBe('plan');
+    await ben.reload();
+    await expect.poll(() => mode.inputValue()).toBe('plan');
+    await mode.selectOption('');
+    await expect.poll(() => mode.inputValue()).toBe('');
+    await ben.getByRole('textbox', { name: 'Message' }).fill('["quick", {}]');
+    await button(ben, 'Send').click();
+    await conversation(ben).getByText('It is done.').waitFor();
+    expect(runs).toHaveLength(1);
+  });
+
   test('a turn that runs is steered, and continues when its page is left', async () => {
     const { page: url, gate, runs } = await shop(files);
     const ben = await open(url, 'ben');

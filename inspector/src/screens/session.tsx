@@ -9,6 +9,7 @@ import { AgentsView } from './agents.tsx';
 import { Compose } from './compose.tsx';
 import { Conversation } from './conversation.tsx';
 import { Events } from './events.tsx';
+import { Mode } from './mode.tsx';
 import { Export, MomentBar } from './moment.tsx';
 import { ArtifactsView, StateView } from './state.tsx';
 import { TimelineView } from './timeline.tsx';
@@ -174,6 +175,7 @@ function Head({
           Earlier moments
         </button>
       )}
+      <Mode watched={watched} />
       <Export watched={watched} />
       {watched.isOwn && <Audit watched={watched} />}
       {watched.state.value === 'reading' && (

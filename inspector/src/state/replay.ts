@@ -23,11 +23,18 @@ export class Replay {
   readonly artifacts = new Map<string, Artifact>();
   /** What went wrong in the newest turn, as its log says. */
   failure: { code: string; message: string } | undefined;
+  /** Permission modes that the session was given, with where they stand; `null`: none any more. */
+  #modes: { seq: number; mode: string | null }[] = [];
   usage = { input: 0, output: 0, cached: 0, usd: 0, isPriced: false };
 
   /** An event of the log, or what streams. */
   see(event: AgentEvent): void {
     this.view.apply(event);
+  }
+
+  /** What the session itself may do at most; undefined: what policy lets it. */
+  get mode(): string | undefined {
+    return this.#modes.at(-1)?.mode ?? undefined;
   }
 
   /** A stored event, once. */
@@ -52,6 +59,11 @@ export class Replay {
       case 'usage':
         this.#use(event);
         return;
+      case 'session_update': {
+        const mode = event.config?.permissionMode;
+        if (typeof mode === 'string' || mode === null) this.#modes.push({ seq: event.seq ?? 0, mode });
+        return;
+      }
       default:
     }
   }
@@ -69,6 +81,9 @@ export class Replay {
     if (event.kind === 'policy_decision') {
       const data = event.data as CallFacts['decisions'][number] & { callId: string };
       this.#factsOf(data.callId).decisions.push({ ...data, at: event.timestamp });
+    } else if (event.kind === 'rewound') {
+      const { through } = event.data as { through: number };
+      this.#modes = this.#modes.filter(({ seq }) => seq <= through);
     } else if (event.kind === 'artifact_delta') {
       for (const [name, version] of Object.entries(event.data as Record<string, number>)) {
         const known = this.artifacts.get(name) ?? { name, versions: [] };

@@ -170,6 +170,12 @@ export class WatchedSession {
     return (await session.steer({ content: text })).disposition;
   }
 
+  /** From the next step on; `null`: what policy lets it do. */
+  async setMode(permissionMode: string | null): Promise<void> {
+    const session = await this.#controlled();
+    await session.update({ permissionMode });
+  }
+
   /** Ends the turn, also one that waits. */
   async stop(): Promise<void> {
     const session = await this.#controlled();
