@@ -8,7 +8,7 @@ const names: Readonly<Record<string, string>> = {
   default: 'Ask: reads unasked',
   auto_edit: 'Edit: reads and edits unasked',
   autonomous: 'Autonomous: asks before what cannot be brought back',
-  plan: 'Plan: reads, and changes nothing',
+  plan: 'Plan: reads alone',
   dont_ask: 'Never ask: denies what would be asked about',
 };
 
