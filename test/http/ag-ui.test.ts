@@ -1,7 +1,9 @@
 import type { BaseEvent, RunAgentInput } from '@ag-ui/client';
 import { HttpAgent, verifyEvents } from '@ag-ui/client';
 import { describe, expect, test } from 'vitest';
+import type { AgentEvent } from '../../src/contracts/index.ts';
 import type { Model } from '../../src/index.ts';
+import { AgUiWriter } from '../../src/session/ag-ui/index.ts';
 import { bot, hostOf, notingTool, policyOf, readOnly, slowTool } from '../host/kit.ts';
 import type { Front } from './kit.ts';
 import { fronting, get, post } from './kit.ts';
@@ -38,6 +40,28 @@ function paying(
   const { host } = hostOf(bot(script), { tools: [pay.tool], policy: policyOf({ pay: 'ask' }) });
   return { pay, host };
 }
+
+test('ATK6-01 of more messages than a page needs at a time the words come when the message is whole', async () => {
+  const base = { timestamp: '2026-01-01T00:00:00.000Z', sessionId: 's', streamId: 'st', turnId: 't', role: 'agent' };
+  const words = (id: string, more: object, text: string) =>
+    ({
+      ...base,
+      id,
+      type: 'message',
+      content: [{ type: 'text', text }],
+      _meta: { messageId: id, part: 0 },
+      ...more,
+    }) as AgentEvent;
+  const ids = Array.from({ length: 1_001 }, (_, n) => `m${n}`);
+  const writer = new AgUiWriter({ threadId: 's', runId: 'r' });
+  const growing = ids.flatMap((id) => writer.write(words(id, { partial: true }, 'a')));
+  expect(growing.filter(({ type }) => type === 'TEXT_MESSAGE_START')).toHaveLength(1_000);
+  const rest = ids.flatMap((id) => writer.write(words(id, {}, 'ab')));
+  const all = [...growing, ...rest];
+  expect(all.flatMap((one) => (one.type === 'TEXT_MESSAGE_CONTENT' ? [one.delta] : [])).join('')).toHaveLength(2_002);
+  for (const type of ['TEXT_MESSAGE_START', 'TEXT_MESSAGE_END'])
+    expect(all.filter((one) => one.type === type)).toHaveLength(1_001);
+});
 
 describe('AG-UI over plain HTTP', () => {
   test('HTTP-28 HTTP-29 text, a call, its approval as an interrupt, the answer in resume: each run keeps the rules', async () => {

@@ -38,6 +38,25 @@ describe('a session as the AI SDK shows it', () => {
     expectTypeOf(page).toBeCallableWith([] as UiMessage[]);
   });
 
+  test('ATK6-01 of more messages or parts than a page needs at a time the words come when the message is whole', async () => {
+    const many = Array.from({ length: 1_000 }, (_, n) => n);
+    const messages = [...many.map((n) => delta(`m${n}`, 0, text('a'))), delta('late', 0, text('a'))];
+    const whole = told('late', [text('ab')]);
+    const finished = many.map((n) => told(`m${n}`, [text('ab')]));
+    const parts = [...many.map((n) => delta('wide', n, text('a'))), delta('wide', 1_000, text('b'))];
+    for (const [events, wholes] of [
+      [messages, [whole, ...finished]],
+      [parts, [told('wide', [...many.map(() => text('a')), text('b')])]],
+    ] as const) {
+      const grown = chunksOf(events);
+      expect(grown.filter(({ type }) => type === 'text-start')).toHaveLength(1_000);
+      const page = await readByThem(chunksOf([...events, ...wholes, end()]));
+      const words = page?.parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+      expect(words).toHaveLength(1_001);
+      expect(words?.join('').length).toBe(wholes.length === 1 ? 1_001 : 2_002);
+    }
+  });
+
   test('ATK3-15 the part that asks has what a yes lets run, for whoever waits and for a page that continues, too', async () => {
     const approval = { title: 'Pay?', preview: [], previewDigest: 'd', requestedBy: { id: 'ann' }, remember: [] };
     const question = { requestId: 'c#policy', callId: 'c', kind: 'tool_confirmation', message: 'Pay?', approval };

@@ -113,6 +113,18 @@ describe('where a delta belongs', () => {
     expect(offsets.of(message('m1', 0, text('e')))).toBe('stale');
   });
 
+  test('ATK6-01 a thousand messages grow at a time, and parts of one; more are sent when they are whole', () => {
+    const offsets = new Offsets();
+    for (let n = 0; n < 1_000; n++) expect(offsets.of(message(`m${n}`, 0, text('a')))).toMatchObject({ at: 0 });
+    expect(offsets.of(message('late', 0, text('a')))).toBe('stale');
+    expect(offsets.of(message('m0', 0, text('b')))).toMatchObject({ at: 1 });
+    offsets.of(message('m0', 0, text('ab'), false));
+    expect(offsets.of(message('late', 0, text('b')))).toMatchObject({ at: 0 });
+    for (let n = 1; n < 1_000; n++) offsets.of(message('late', n, text('a')));
+    expect(offsets.of(message('late', 1_000, text('a')))).toBe('stale');
+    expect(offsets.of(message('late', 999, text('b')))).toMatchObject({ at: 1 });
+  });
+
   test('at the start again in another stream', () => {
     const offsets = new Offsets();
     offsets.of(message('m', 0, text('abc')));
@@ -217,7 +229,11 @@ describe('what goes back', () => {
       ({ ...ids, type: 'message', content: [{ type: 'text', text: data }] }) as unknown as AgentEvent;
     const small = event('x');
     expect(JSON.parse(wireEvent(small, 100_000))).toEqual(small);
-    expect(fittingEvent(small, 100_000)).toEqual({ event: small, size: Buffer.byteLength(JSON.stringify(small)) });
+    expect(fittingEvent(small, 100_000)).toEqual({
+      event: small,
+      text: JSON.stringify(small),
+      size: Buffer.byteLength(JSON.stringify(small)),
+    });
     const large = event('x'.repeat(9000));
     const bytes = Buffer.byteLength(JSON.stringify(large));
     const stand = {
@@ -228,8 +244,8 @@ describe('what goes back', () => {
     };
     expect(JSON.parse(wireEvent(large, bytes + 2048))).toEqual(large);
     expect(JSON.parse(wireEvent(large, bytes + 2047))).toEqual(stand);
-    expect(fittingEvent(large, bytes + 2048)).toEqual({ event: large, size: bytes });
-    expect(fittingEvent(large, bytes + 2047)).toEqual({ event: stand, size: 2048 });
+    expect(fittingEvent(large, bytes + 2048)).toEqual({ event: large, text: JSON.stringify(large), size: bytes });
+    expect(fittingEvent(large, bytes + 2047)).toEqual({ event: stand, text: JSON.stringify(stand), size: 2048 });
     const bare = {
       id: 'e',
       timestamp: 't',

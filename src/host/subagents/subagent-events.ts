@@ -5,6 +5,9 @@ import type { CallersStream } from '../frame/index.ts';
 /** Calls and questions of sub-agents that one handle knows as shown: of an agent that names them without an end, the newest. */
 const MOST_SHOWN = 10_000;
 
+/** Events that wait for the caller's stream to begin: of more the newest. The log of the sub-agent's session has all. */
+const MOST_EARLY = 1_000;
+
 /** What one handle's streams show of its sub-agents. */
 export class SubagentEvents {
   /** Calls of sub-agents that have been shown. */
@@ -28,7 +31,10 @@ export class SubagentEvents {
 
   /** Shows one event; waits for what it returns, if anything. */
   show(event: AgentEvent, request: ReportedRequest, stream: CallersStream): Promise<void> | undefined {
-    if (stream.phase() === 'early') this.#early.push([event, request]);
+    if (stream.phase() === 'early') {
+      this.#early.push([event, request]);
+      if (this.#early.length > MOST_EARLY) this.#early.shift();
+    }
     if (stream.phase() !== 'open') return undefined;
     const shown = this.moved(event, request, stream.options.streamId);
     return shown && stream.show(shown);

@@ -1,7 +1,7 @@
-import { isObject } from '../../base/index.ts';
+import { isObject, keepNewest } from '../../base/index.ts';
 import type { AgentEvent, AgentMessageEvent, ContentPart, StreamEndEvent } from '../../contracts/index.ts';
 import { notesOf, textOfParts } from '../../contracts/index.ts';
-import { mayTheyAnswer, wordsOfPart } from '../ui/index.ts';
+import { MOST_KNOWN, mayGrow, mayTheyAnswer, wordsOfPart } from '../ui/index.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 import type { AgUiQuestion } from './interrupts.ts';
 import { interruptOf } from './interrupts.ts';
@@ -50,6 +50,7 @@ export class AgUiWriter {
         const { requestId: toolCallId, name: toolCallName, args } = event;
         if (this.#calls.has(toolCallId)) return [];
         this.#calls.add(toolCallId);
+        keepNewest(this.#calls, MOST_KNOWN);
         return [
           { type: 'TOOL_CALL_START', toolCallId, toolCallName },
           { type: 'TOOL_CALL_ARGS', toolCallId, delta: JSON.stringify(args) },
@@ -108,6 +109,7 @@ export class AgUiWriter {
       this.#growing.delete(id);
       return this.#whole(id, parts, event);
     }
+    if (!mayGrow(this.#growing, id, Number(part))) return [];
     this.#growing.set(id, parts);
     const words = event.content[0] && wordsOfPart(event.content[0]);
     if (!words) return [];
@@ -187,12 +189,12 @@ function patchOf(delta: Record<string, unknown>): { op: 'add'; path: string; val
   }));
 }
 
-/** Other arguments than those that were asked for are approved to run. */
 /** Older messages are sent to the model in a shorter form from here on; nothing of the conversation is gone. */
 function compacted(kind: string, data: unknown): AgUiEvent[] {
   return kind === 'compacted' ? [{ type: 'CUSTOM', name: 'coxswain.compacted', value: data }] : [];
 }
 
+/** Other arguments than those that were asked for are approved to run. */
 function argumentsRun(kind: string, data: unknown): AgUiEvent[] {
   if (kind !== 'policy_decision' || !isObject(data)) return [];
   const { callId, outcome, args } = data;

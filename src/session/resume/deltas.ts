@@ -6,6 +6,8 @@ import { notesOf } from '../../contracts/index.ts';
 
 /** Messages that are remembered as shown whole. */
 const MAX_WHOLE = 64;
+/** Messages that grow at a time, and parts of one: of what is more no deltas are sent, and the whole message is. */
+const MAX_GROWING = 1_000;
 
 export interface DeltaOffset {
   /** Characters of the part that came before this delta. */
@@ -35,9 +37,11 @@ export class Offsets {
     const part = Number(notesOf(event).part ?? 0);
     let lengths = this.#lengths.get(messageId);
     if (!lengths) {
+      if (this.#lengths.size >= MAX_GROWING) return 'stale';
       lengths = new Map();
       this.#lengths.set(messageId, lengths);
     }
+    if (lengths.size >= MAX_GROWING && !lengths.has(part)) return 'stale';
     const at = lengths.get(part) ?? 0;
     const [delta] = event.content;
     const type = delta?.type;

@@ -1,4 +1,4 @@
-import { isObject } from '../../base/index.ts';
+import { isObject, keepNewest } from '../../base/index.ts';
 import type {
   AgentEvent,
   AgentMessageEvent,
@@ -9,6 +9,7 @@ import type {
 } from '../../contracts/index.ts';
 import { canonicalJson, notesOf, textOfParts } from '../../contracts/index.ts';
 import { approvalIdOf } from './approval-id.ts';
+import { MOST_KNOWN, mayGrow } from './bounds.ts';
 import type { UiMessageChunk } from './chunk.ts';
 import { mayTheyAnswer } from './may-answer.ts';
 import {
@@ -147,6 +148,7 @@ export class UiWriter {
   #words(event: AgentMessageEvent): UiMessageChunk[] {
     if (isOfTool(event.threadId)) return [];
     const { messageId = event.id, part = 0 } = notesOf(event);
+    if (event.partial && !mayGrow(this.#messages, String(messageId), Number(part))) return [];
     const streamed = this.#streamed(String(messageId));
     if (event.partial) return this.#delta(streamed, String(messageId), Number(part), event.content[0], event);
     this.#messages.delete(String(messageId));
@@ -251,6 +253,7 @@ export class UiWriter {
 
   #call(toolCallId: string, toolName: string, input: unknown): UiMessageChunk[] {
     this.#calls.set(toolCallId, { name: toolName, input });
+    keepNewest(this.#calls, MOST_KNOWN);
     return [{ type: 'tool-input-available', toolCallId, toolName, input }];
   }
 
@@ -269,8 +272,10 @@ export class UiWriter {
     const { requestId, callId, approval, expiresAt } = question;
     if (this.#asked.has(requestId)) return [];
     this.#asked.add(requestId);
+    keepNewest(this.#asked, MOST_KNOWN);
     if (!approval || callId === undefined || !this.#calls.has(callId)) {
       this.#questions.add(requestId);
+      keepNewest(this.#questions, MOST_KNOWN);
       return [...this.#step(), { type: 'data-question', id: requestId, data: shownQuestion(whole) }];
     }
     const descriptor = shownApproval(approval, expiresAt);
