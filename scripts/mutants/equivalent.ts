@@ -446,13 +446,6 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'The arguments were checked: an id that is no text was refused.',
   },
   {
-    fileName: 'src/host/mcp/turn/call.ts',
-    line: 'turn = await this.#goOn(session, open[0]?.turnId);',
-    original: 'open[0]?.turnId',
-    mutated: ['open[0].turnId'],
-    reason: 'Where nothing is open it goes on before that.',
-  },
-  {
     fileName: 'src/host/mcp/turn/open-questions.ts',
     line: 'const { started, decision, answers = [] } = request;',
     original: '[]',

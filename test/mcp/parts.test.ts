@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'vitest';
-import type { ContentPart, DisplayContent } from '../../src/contracts/index.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { ContentPart, DisplayContent, Session } from '../../src/contracts/index.ts';
 import { RecentEvents } from '../../src/host/mcp/http/recent-events.ts';
 import { checkNumbers, hostNames, pagesOf } from '../../src/host/mcp/turn/check-options.ts';
 import { toBlocks } from '../../src/host/mcp/turn/content.ts';
+import { HeldSessions } from '../../src/host/mcp/turn/held-sessions.ts';
 import { previewText } from '../../src/host/mcp/turn/preview-text.ts';
 import { visible } from '../../src/session/index.ts';
 
@@ -227,5 +228,37 @@ describe('options of a server', () => {
     for (const entry of ['https://a/', 'https://a/b', 'https://a:443', '://', 'x://']) {
       expect(() => pagesOf('o', [entry])).toThrow('an origin is like');
     }
+  });
+});
+
+describe('sessions that live in memory while their question is away', () => {
+  const session = (id: string, closed: string[]) =>
+    ({
+      id,
+      async [Symbol.asyncDispose]() {
+        closed.push(id);
+      },
+    }) as unknown as Session;
+
+  test('ATK6-02 a hundred of one caller and a thousand of all are held; more calls are refused, and an answer makes room', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const closed: string[] = [];
+    const held = new HeldSessions(60_000, () => {});
+    const places = Array.from({ length: 100 }, (_, n) => {
+      const place = held.place('ann');
+      held.keep(place, session(`s${n}`, closed));
+      return place;
+    });
+    const full = { status: 'UNAVAILABLE', code: 'E_FULL', details: { retryAfterMs: 1_000 } };
+    expect(() => held.place('ann')).toThrow(expect.objectContaining(full));
+    expect(held.take(places[7] ?? '')?.id).toBe('s7');
+    expect(held.take(places[7] ?? '')).toBeUndefined();
+    held.place('ann');
+    for (let n = 0; n < 900; n++) held.place(`user ${n % 10}`);
+    expect(() => held.place('bert')).toThrow(expect.objectContaining(full));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(closed).toEqual(places.map((_, n) => `s${n}`).filter((id) => id !== 's7'));
+    held.place('bert');
   });
 });

@@ -1,7 +1,7 @@
 import type { CallToolResult, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
 import type { Principal, ReportedRequest, RequestAnswer, Session, SessionInput } from '../../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../../contracts/index.ts';
-import { nameOfPrincipal, newId } from '../../../session/index.ts';
+import { nameOfPrincipal } from '../../../session/index.ts';
 import type { AgentTool } from './agent-tool.ts';
 import type { Answers, CallFrame } from './call-frame.ts';
 import { LoggedTurns } from './logged-turns.ts';
@@ -140,7 +140,9 @@ export class AgentCall {
       const isPossible = asking.modes.form || asking.modes.url;
       if (isPossible && forms.length > 0 && forms.length === asked.length) {
         if (asking.park) {
-          this.#heldAs = this.#tool.agent.capabilities.includes('resume') ? undefined : newId();
+          const whose = this.#by ? nameOfPrincipal(this.#by) : '';
+          const isKept = this.#tool.agent.capabilities.includes('resume');
+          this.#heldAs = isKept ? undefined : this.#frame.held.place(whose);
           const held = this.#heldAs === undefined ? {} : { held: this.#heldAs };
           const turnId = this.#turnId ?? '';
           const call = { ...parkedCall(this.#tool, session, turnId, open), ...held, changes: this.#changes };
