@@ -4,7 +4,7 @@
  *
  * @packageDocumentation
  */
-export type { ModelFromEnv, ModelRegistry } from '../adapters/models/index.ts';
+export type { AgentAsModel, ModelFromEnv, ModelRegistry } from '../adapters/models/index.ts';
 export {
   agentLanguageModel,
   aiSdkModel,

@@ -246,7 +246,8 @@ test('a session whose caller did not come back in time is closed, and is nobodyâ
   const closed: string[] = [];
   const gone = Promise.withResolvers<void>();
   const held = new HeldSessions(1, () => {});
-  held.keep('call', {
+  const place = held.place('ann');
+  held.keep(place, {
     id: 's',
     async [Symbol.asyncDispose]() {
       closed.push('s');
@@ -254,7 +255,7 @@ test('a session whose caller did not come back in time is closed, and is nobodyâ
     },
   } as never);
   await gone.promise;
-  expect(held.take('call')).toBeUndefined();
+  expect(held.take(place)).toBeUndefined();
   expect(closed).toEqual(['s']);
 });
 

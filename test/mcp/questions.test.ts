@@ -148,7 +148,7 @@ test('a session that cannot be closed when its caller does not come back is told
   const fault = new Error('the store is away');
   const told = await new Promise<unknown[]>((resolve) => {
     const held = new HeldSessions(1, (...words) => resolve(words));
-    held.keep('call', { id: 's', [Symbol.asyncDispose]: () => Promise.reject(fault) } as never);
+    held.keep(held.place('ann'), { id: 's', [Symbol.asyncDispose]: () => Promise.reject(fault) } as never);
   });
   expect(told).toEqual([expect.stringContaining('session s'), fault]);
 });

@@ -8,10 +8,10 @@ import { cutStalled } from '../../src/host/mcp/http/stalled.ts';
 const BYTES = 32 * 1024 * 1024;
 
 /** A server that answers with so many bytes, and how its answer ended. */
-async function serving() {
+async function serving(stalledMs: number) {
   const over = Promise.withResolvers<boolean>();
   const server = createServer((_, response) => {
-    cutStalled(response, 200);
+    cutStalled(response, stalledMs);
     response.once('close', () => over.resolve(response.writableFinished));
     response.end(Buffer.alloc(BYTES));
   });
@@ -28,13 +28,14 @@ async function serving() {
 }
 
 test('ATK3-13 sibling: an MCP client that takes nothing of its answer is cut off', async () => {
-  const { over, socket } = await serving();
+  const { over, socket } = await serving(200);
   socket.pause();
   expect(await over).toBe(false);
 });
 
 test('one that reads has all of it', async () => {
-  const { over, socket } = await serving();
+  // A busy machine may rest for a while.
+  const { over, socket } = await serving(20_000);
   let size = 0;
   socket.on('data', (data) => {
     size += data.length;

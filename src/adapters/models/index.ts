@@ -1,4 +1,5 @@
 /** Models of real providers. Importing this loads no vendor's package: each is loaded by the first request to it. */
+export type { AgentAsModel } from './ai-sdk/index.ts';
 export { agentLanguageModel, aiSdkModel } from './ai-sdk/index.ts';
 export type { AnthropicOptions } from './anthropic/index.ts';
 export { anthropicModel } from './anthropic/index.ts';
