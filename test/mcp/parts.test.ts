@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ContentPart, DisplayContent, Session } from '../../src/contracts/index.ts';
 import { RecentEvents } from '../../src/host/mcp/http/recent-events.ts';
+import { HandedCalls } from '../../src/host/mcp/tasks/handed-calls.ts';
 import { checkNumbers, hostNames, pagesOf } from '../../src/host/mcp/turn/check-options.ts';
 import { toBlocks } from '../../src/host/mcp/turn/content.ts';
 import { HeldSessions } from '../../src/host/mcp/turn/held-sessions.ts';
@@ -261,4 +262,19 @@ describe('sessions that live in memory while their question is away', () => {
     expect(closed).toEqual(places.map((_, n) => `s${n}`).filter((id) => id !== 's7'));
     held.place('bert');
   });
+});
+
+test('MCT-21 a call that cannot become a task, since its log is away, does not run on behind an error', async () => {
+  let ran: AbortSignal | undefined;
+  const made = new HandedCalls(10, () => {}).make(
+    { mcpReq: { signal: new AbortController().signal, notify: async () => {} } } as never,
+    (context, watcher) => {
+      ran = context.mcpReq.signal;
+      watcher.begun('s', 't');
+      return new Promise(() => {});
+    },
+    { afterMs: 0, owner: 'ann', seed: () => Promise.reject(new Error('the log is away')) },
+  );
+  await expect(made).rejects.toThrow('the log is away');
+  expect(ran?.aborted).toBe(true);
 });

@@ -71,6 +71,10 @@ export class HandedCalls {
       own.detach();
       if (!hasEnded) this.#keep(key, handing.owner, made);
       return { task };
+    } catch (error) {
+      // Who asked hears that it has failed: nothing of it runs on unseen.
+      own.controller.abort(error);
+      throw error;
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', cancel);
