@@ -1,30 +1,17 @@
 import type {
   LanguageModelV4Content,
-  LanguageModelV4FinishReason,
   LanguageModelV4GenerateResult,
   LanguageModelV4StreamPart,
   LanguageModelV4ToolCall,
-  LanguageModelV4Usage,
 } from '@ai-sdk/provider';
 import type { ContentPart, Usage } from '../../../contracts/index.ts';
 import type { ModelResponse } from '../../../runtime/index.ts';
-import { finishReasonOf } from '../../../runtime/index.ts';
 import type { AnswerCounter } from '../../../session/index.ts';
-import { addUsage, charsOf } from '../../../session/index.ts';
+import { charsOf } from '../../../session/index.ts';
 import type { Declarations } from '../../schema/index.ts';
-import {
-  callPart,
-  checkedText,
-  countsOf,
-  grown,
-  isCount,
-  knownEnd,
-  opaquePart,
-  ProviderFailure,
-  parseArgs,
-  withState,
-} from '../content/index.ts';
+import { callPart, checkedText, opaquePart, ProviderFailure, parseArgs, withState } from '../content/index.ts';
 import type { Decoder } from '../wire/index.ts';
+import { AnswerEnd } from './answer-end.ts';
 import type { AiSdkState } from './encode.ts';
 import { fileIn } from './files.ts';
 
@@ -40,34 +27,25 @@ interface Block {
 
 type Metadata = Record<string, unknown> | undefined;
 
-const MAX_PAUSES = 8;
-
 /** Answers of any model of the AI SDK; a paused turn and its continuations are one answer. */
 export class AiSdkDecoder implements Decoder<AiSdkChunk> {
   readonly #provider: string;
   readonly #tools: Declarations;
   readonly #counter: AnswerCounter;
-  readonly #acceptsUnmarked: boolean;
+  readonly #end: AnswerEnd;
   /** In their order; a text or thought is a block until the answer is whole. */
   #said: (ContentPart | Block)[] = [];
   #open = new Map<string, Block>();
   /** Calls whose input came in pieces, which were counted. */
   #pieced = new Set<string>();
   #sources: unknown[] = [];
-  #end: { unified: string; raw: string | undefined } | undefined;
-  #usage: LanguageModelV4Usage | undefined;
-  #begunUsage: Usage = {};
-  #spent: Usage = {};
-  #pauses = 0;
-  #model: string | undefined;
-  #id: string | undefined;
   #cut = false;
 
   constructor(provider: string, tools: Declarations, counter: AnswerCounter, acceptsUnmarked: boolean) {
     this.#provider = provider;
     this.#tools = tools;
     this.#counter = counter;
-    this.#acceptsUnmarked = acceptsUnmarked;
+    this.#end = new AnswerEnd(acceptsUnmarked);
   }
 
   /** Parts of the answer so far, for the call that goes on with it. */
@@ -98,10 +76,10 @@ export class AiSdkDecoder implements Decoder<AiSdkChunk> {
         this.#counter.more('args', charsOf(chunk.delta));
         return undefined;
       case 'response-metadata':
-        this.#identify(chunk);
+        this.#end.identify(chunk);
         return undefined;
       case 'finish':
-        this.#finished(chunk.finishReason, chunk.usage);
+        this.#end.finished(chunk.finishReason, chunk.usage);
         return undefined;
       case 'whole':
         this.#whole(chunk);
@@ -128,8 +106,8 @@ export class AiSdkDecoder implements Decoder<AiSdkChunk> {
         this.#keepMetadata(this.#block({ type: 'thought', thought: checkedText(item.text) }), item.providerMetadata);
       } else this.#take(item);
     }
-    this.#identify(response);
-    this.#finished(finishReason, usage);
+    this.#end.identify(response);
+    this.#end.finished(finishReason, usage);
   }
 
   #start(
@@ -202,7 +180,7 @@ export class AiSdkDecoder implements Decoder<AiSdkChunk> {
         if (!item.preliminary) this.#opaque(resultPart(item), item);
         return;
       case 'custom':
-        if (item.kind === 'anthropic.message_start') this.#begun(item.providerMetadata?.anthropic);
+        if (item.kind === 'anthropic.message_start') this.#end.begun(item.providerMetadata?.anthropic);
         else this.#opaque({ type: 'custom', kind: item.kind }, item);
         return;
       default:
@@ -251,91 +229,28 @@ export class AiSdkDecoder implements Decoder<AiSdkChunk> {
     this.#said.push(opaquePart(this.#provider, { part: whole } satisfies AiSdkState));
   }
 
-  #identify({ id, modelId }: { id?: unknown; modelId?: unknown }): void {
-    if (typeof id === 'string' && id !== '') this.#id = id;
-    if (typeof modelId === 'string' && modelId !== '') this.#model = modelId;
-  }
-
-  /** What Anthropic tells at the start: an answer that breaks off has cost that, too. */
-  #begun({ id, model, usage }: { id?: unknown; model?: unknown; usage?: unknown } = {}): void {
-    this.#identify({ id, modelId: model });
-    const {
-      input_tokens: fresh,
-      cache_read_input_tokens: read,
-      cache_creation_input_tokens: written,
-    } = fieldsOf(usage);
-    const counts = [fresh, read, written].filter(isCount);
-    if (counts.length === 0) return;
-    this.#begunUsage = countsOf({
-      inputTokens: counts.reduce((sum, count) => sum + count),
-      outputTokens: fieldsOf(usage).output_tokens,
-      cachedReadTokens: read,
-      cacheWriteTokens: written,
-      thoughtTokens: undefined,
-    });
-  }
-
-  #finished(end: LanguageModelV4FinishReason | string, usage: LanguageModelV4Usage): void {
-    // Before AI SDK 6 the reason was a word alone.
-    this.#end = typeof end === 'string' ? { unified: end, raw: undefined } : end;
-    this.#usage = usage;
-  }
-
   isWhole(): boolean {
-    return this.#end !== undefined;
+    return this.#end.isWhole();
   }
 
   goesOn(): boolean {
-    if (this.#end?.raw !== 'pause_turn' || this.#pauses >= MAX_PAUSES) return false;
-    this.#pauses++;
-    this.#spent = this.usage() ?? {};
-    this.#usage = undefined;
-    this.#begunUsage = {};
-    this.#end = undefined;
-    this.#open.clear();
-    return true;
+    const goesOn = this.#end.goesOn();
+    if (goesOn) this.#open.clear();
+    return goesOn;
   }
 
   usage(): Usage | undefined {
-    const sum = addUsage(this.#spent, grown(this.#begunUsage, this.#usage ? usageOf(this.#usage) : {}));
-    return Object.keys(sum).length > 0 ? sum : undefined;
+    return this.#end.usage();
   }
 
   finish(): ModelResponse {
     const parts = [...this.parts];
-    const finishReason = this.#reason(parts);
-    const usage = this.usage();
     return {
       content: { role: 'model', parts },
       turnComplete: true,
-      finishReason,
-      ...(this.#model === undefined ? {} : { model: this.#model }),
-      ...(this.#id === undefined ? {} : { responseId: this.#id }),
-      ...(usage ? { usage } : {}),
+      ...this.#end.facts(parts, this.#cut),
       ...(this.#sources.length > 0 ? { citationMetadata: { citations: this.#sources } } : {}),
     };
-  }
-
-  #reason(parts: readonly ContentPart[]): string {
-    const { unified = 'other', raw } = this.#end ?? {};
-    const known = raw === undefined ? undefined : finishReasonOf(raw);
-    // It was cut, or refused, whatever it is called in the common words.
-    if (this.#cut || unified === 'length' || known === 'length') return 'length';
-    if (known === 'refusal') return 'refusal';
-    if (unified === 'content-filter' || known === 'safety') return 'safety';
-    if (unified === 'stop' || unified === 'tool-calls') return this.#wholeEnd(parts, raw);
-    if (known === 'stop' || known === 'tool_calls') return this.#wholeEnd(parts, raw);
-    if (raw !== undefined) return knownEnd(raw);
-    if (unified === 'error') throw new ProviderFailure('error', 'the model ended with an error', true);
-    if (this.#acceptsUnmarked && unified === 'other' && this.#end) return this.#wholeEnd(parts, raw);
-    throw new ProviderFailure('stream_ended', 'the answer ended without a reason: it may have been cut', true);
-  }
-
-  #wholeEnd(parts: readonly ContentPart[], raw: string | undefined): string {
-    if (raw === 'pause_turn') {
-      throw new ProviderFailure('pause_turn', `the provider paused more than ${MAX_PAUSES} times in one answer`, true);
-    }
-    return parts.some(({ type }) => type === 'function_call') ? 'tool_calls' : 'stop';
   }
 
   #partOf(item: ContentPart | Block): ContentPart[] {
@@ -360,23 +275,4 @@ function resultPart({
     toolName,
     output: { type: isError ? 'error-json' : 'json', value: result },
   };
-}
-
-/** Counts in the form of AI SDK 6 and later, or that of 5. */
-function usageOf(usage: LanguageModelV4Usage): Usage {
-  const { inputTokens: input, outputTokens: output } = usage as { inputTokens?: unknown; outputTokens?: unknown };
-  const { total: inputTotal = input, cacheRead, cacheWrite } = fieldsOf(input);
-  const { total: outputTotal = output, reasoning } = fieldsOf(output);
-  const flat = usage as { cachedInputTokens?: unknown; reasoningTokens?: unknown };
-  return countsOf({
-    inputTokens: inputTotal,
-    outputTokens: outputTotal,
-    cachedReadTokens: cacheRead ?? flat.cachedInputTokens,
-    cacheWriteTokens: cacheWrite,
-    thoughtTokens: reasoning ?? flat.reasoningTokens,
-  });
-}
-
-function fieldsOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
