@@ -20,10 +20,14 @@ export interface Dispatcher {
   schedule(place: SessionPlace, at: Date): Promise<void>;
   /**
    * Calls `look` for sessions that are to be looked at, up to `concurrency` at a time and never twice at once for one
-   * session here. A look that rejects is repeated, five times at most.
+   * session here. A look that rejects is repeated, five times at most. `again`: another program had begun this look, and has died
+   * or cannot be reached; a dispatcher that does not know leaves it out.
    * @returns what ends that: nothing new is taken, and it resolves when the looks that are under way are over
    */
-  serve(look: (place: SessionPlace) => Promise<void>, options: { concurrency: number }): Promise<() => Promise<void>>;
+  serve(
+    look: (place: SessionPlace, options?: { again?: boolean }) => Promise<void>,
+    options: { concurrency: number },
+  ): Promise<() => Promise<void>>;
   /** Gives back what it holds. What is to be looked at stays where the dispatcher keeps it. */
   close(): Promise<void>;
 }

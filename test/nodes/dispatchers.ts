@@ -1,6 +1,8 @@
 import { postgresDispatcher, restateDispatcher } from '../../src/adapters/nodes/index.ts';
 import type { Dispatcher } from '../../src/contracts/index.ts';
 import { freePort } from '../adapters/servers.ts';
+import { callsBalancer } from './calls-balancer.ts';
+import { restateServer } from './restate-server.ts';
 
 // Which dispatcher the nodes of a test have, as one word for a child's command line: the name of a schema in PostgreSQL, or where
 // Restate is and where it reaches the nodes.
@@ -12,7 +14,7 @@ export interface RestatePlace {
   address: string;
 }
 
-export const wordOf = (place: RestatePlace) => `restate ${JSON.stringify(place)}`;
+const wordOf = (place: RestatePlace) => `restate ${JSON.stringify(place)}`;
 
 const placeOf = (word: string) =>
   word.startsWith('restate ') ? (JSON.parse(word.slice('restate '.length)) as RestatePlace) : undefined;
@@ -34,3 +36,23 @@ export function dispatcherOf(
   const { url, admin, address } = place;
   return restateDispatcher(url, { app: 'shop', admin, address, ...(port === undefined ? {} : { port }), ...told });
 }
+
+/** A Restate server with a balancer before the nodes, and the word for them. */
+export async function ownRestate() {
+  const server = await restateServer();
+  const behind = await callsBalancer();
+  const { url, admin, kill, start } = server;
+  return {
+    word: wordOf({ url, admin, address: behind.address }),
+    behind,
+    kill,
+    start,
+    async close() {
+      await behind.close();
+      await server.close();
+    },
+  };
+}
+
+/** What stands between Restate and the nodes: each is added before Restate may ask it, and dropped as it dies. */
+export type Behind = Pick<Awaited<ReturnType<typeof callsBalancer>>, 'add' | 'drop'>;

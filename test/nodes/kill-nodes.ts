@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { postgresDispatcher } from '../../src/adapters/nodes/index.ts';
 import { connect } from '../../src/adapters/remote/index.ts';
 import { newId } from '../../src/base/index.ts';
 import { isCoxswainError } from '../../src/contracts/index.ts';
@@ -11,6 +10,8 @@ import { startChild } from '../adapters/processes.ts';
 import { balancer } from './balancer.ts';
 import type { Acknowledged } from './check-history.ts';
 import { faultsOf, lateStart } from './check-history.ts';
+import type { Behind } from './dispatchers.ts';
+import { dispatcherOf } from './dispatchers.ts';
 import { nodeHost, openWorld, results, worldTables } from './node-host.ts';
 
 export const phases = ['model', 'tool', 'pause', 'append'] as const;
@@ -27,12 +28,16 @@ export interface KillOptions {
   /** Turns that are begun at a time without a client, and by clients. */
   submitted?: number;
   clients?: number;
+  /** Between Restate and the nodes, where that brings their turns. */
+  behind?: Behind;
   log?: (line: string) => void;
 }
 
 interface Node {
   child: Child;
   port: number;
+  /** Where it listens to Restate. */
+  calls: number | undefined;
 }
 
 /** Takeovers, in milliseconds from the signal. */
@@ -45,32 +50,33 @@ export interface Killed {
 }
 
 /**
- * Nodes over one PostgreSQL run turns of clients and of nobody, and are killed or frozen in the middle of them, over and
+ * Nodes over one PostgreSQL, with a dispatcher that `word` names, run turns of clients and of nobody, and are killed or frozen in the middle of them, over and
  * over. Afterwards every turn has ended, and the history is what was acknowledged, once, in order.
  */
-export async function killNodes(database: TestDatabase, schema: string, options: KillOptions): Promise<Killed> {
-  const { nodes: count, rounds, seed, submitted = 8, clients = 3, log = () => {}, plan = every } = options;
+export async function killNodes(database: TestDatabase, word: string, options: KillOptions): Promise<Killed> {
+  const { nodes: count, rounds, seed, submitted = 8, clients = 3, log = () => {}, plan = every, behind } = options;
   const random = randomFrom(seed);
   const url = database.url as string;
   await (await database.open()).close();
   await database.query(worldTables);
   const front = await balancer();
   const world = await openWorld(url);
-  const dispatcher = await postgresDispatcher(url, { app: 'shop', schema });
-  const store = await database.open();
-  const warnings: string[] = [];
-  const host = nodeHost(store, world, { dispatcher, warn: (message) => warnings.push(message) });
   const acknowledged: { session: string; words: string }[] = [];
   const takeovers: Killed['takeovers'] = [];
   let isOver = false;
   const start = async (): Promise<Node> => {
-    const child = startChild('../nodes/node-child.ts', url, schema, String(random(2 ** 31)));
+    const child = startChild('../nodes/node-child.ts', url, word, String(random(2 ** 31)));
+    let calls: number | undefined;
     for (let line = await child.next(); line !== undefined; line = await child.next()) {
+      if (line.startsWith('listens ')) {
+        calls = Number(line.slice('listens '.length));
+        behind?.add(calls);
+      }
       if (!line.startsWith('ready ')) continue;
       const port = Number(line.slice('ready '.length));
       front.add(port);
       void told(child);
-      return { child, port };
+      return { child, port, calls };
     }
     throw new Error('a node did not start');
   };
@@ -78,9 +84,11 @@ export async function killNodes(database: TestDatabase, schema: string, options:
     for (let line = await child.next(); line !== undefined; line = await child.next())
       log(`node ${child.pid}: ${line}`);
   };
-  const nodes: Node[] = [];
+  const nodes = await Promise.all(Array.from({ length: count }, start));
+  const dispatcher = await dispatcherOf(word, url, { warn: () => {} });
+  const store = await database.open();
+  const host = nodeHost(store, world, { dispatcher, warn: () => {} });
   try {
-    nodes.push(...(await Promise.all(Array.from({ length: count }, start))));
     const approving = approve();
     const load = Promise.all([
       ...Array.from({ length: submitted }, submits),
@@ -229,6 +237,7 @@ export async function killNodes(database: TestDatabase, schema: string, options:
     process.kill(pid, signal);
     const at = performance.now();
     front.drop(victim.port);
+    if (victim.calls !== undefined) behind?.drop(victim.calls);
     const before = await database.query(`SELECT id, epoch FROM adk_sessions WHERE owner LIKE '%"pid":${pid},%'`);
     const left = new Map(before.map(({ id, epoch }) => [String(id), Number(epoch)]));
     const deadline = at + 45_000;
@@ -254,6 +263,7 @@ export async function killNodes(database: TestDatabase, schema: string, options:
       // It goes on where it was: whatever it writes now is refused.
       process.kill(pid, 'SIGCONT');
       front.add(victim.port);
+      if (victim.calls !== undefined) behind?.add(victim.calls);
     } else {
       await victim.child.kill();
       nodes[index] = await start();

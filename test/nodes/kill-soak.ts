@@ -1,29 +1,45 @@
+import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
 import { newId } from '../../src/base/index.ts';
 import { postgresServer } from '../adapters/databases.ts';
+import { ownRestate } from './dispatchers.ts';
 import { killNodes, percentile } from './kill-nodes.ts';
+import { restateProgram } from './restate-server.ts';
 
-// node test/nodes/kill-soak.ts [kills, default 100] [nodes, default 3] [seed]: nodes over one PostgreSQL, killed and frozen.
+// node test/nodes/kill-soak.ts [kills, default 100] [nodes, default 3] [seed] [--dispatcher postgres|restate]: nodes over one
+// PostgreSQL, killed and frozen.
 
-const rounds = Number(process.argv[2] ?? 100);
-const nodes = Number(process.argv[3] ?? 3);
-const seed = Number(process.argv[4] ?? Date.now() % 2 ** 32);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { dispatcher: { type: 'string', default: 'postgres' } },
+});
+const { dispatcher } = values;
+if (dispatcher !== 'postgres' && dispatcher !== 'restate') throw new Error('--dispatcher: postgres or restate');
+const [rounds = 100, nodes = 3, seed = Date.now() % 2 ** 32] = positionals.map(Number);
 if (postgresServer.skip) throw new Error(`no PostgreSQL: ${postgresServer.skip}`);
-console.log(`${rounds} kills of ${nodes} nodes, seed ${seed}`);
+if (dispatcher === 'restate' && restateProgram === undefined) throw new Error('no Restate: npm install it');
+console.log(`${rounds} kills of ${nodes} nodes, turns by ${dispatcher}, seed ${seed}`);
 const database = await postgresServer.make();
 const schema = `queue_${newId().replaceAll('-', '').slice(0, 12)}`;
+const restate = dispatcher === 'restate' ? await ownRestate() : undefined;
 try {
-  const { turns, takeovers, late } = await killNodes(database, schema, { nodes, rounds, seed, log: console.log });
+  const { turns, takeovers, late } = await killNodes(database, restate?.word ?? schema, {
+    nodes,
+    rounds,
+    seed,
+    log: console.log,
+    ...(restate ? { behind: restate.behind } : {}),
+  });
   console.log(`${turns} turns, ${takeovers.length} takeovers: every acknowledged event stored, once, in order`);
   console.log(`${late} tools begun by a thawed node that had lost its turn`);
-  for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
-    const times = takeovers.filter((one) => one.signal === signal).map(({ ms }) => ms);
-    console.log(
-      `${signal}: takeover p50 ${percentile(times, 50)} ms, p99 ${percentile(times, 99)} ms, of ${times.length}`,
-    );
+  const load = loadavg()[0]?.toFixed(1);
+  for (const signals of [['SIGKILL'], ['SIGSTOP'], ['SIGKILL', 'SIGSTOP']]) {
+    const times = takeovers.filter(({ signal }) => signals.includes(signal)).map(({ ms }) => ms);
+    const [p50, p99] = [percentile(times, 50), percentile(times, 99)];
+    console.log(`${signals.join(' and ')}: takeover p50 ${p50} ms, p99 ${p99} ms, of ${times.length}; load ${load}`);
   }
-  const all = takeovers.map(({ ms }) => ms);
-  console.log(`both: takeover p50 ${percentile(all, 50)} ms, p99 ${percentile(all, 99)} ms`);
 } finally {
+  await restate?.close();
   await database.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
   await database.drop();
 }

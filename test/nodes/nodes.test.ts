@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/base/index.ts';
 import type { TestDatabase } from '../adapters/databases.ts';
 import { postgresServer } from '../adapters/databases.ts';
+import { ownRestate } from './dispatchers.ts';
 import { killNodes } from './kill-nodes.ts';
+import { restateProgram } from './restate-server.ts';
 
 describe.skipIf(postgresServer.skip !== undefined)('nodes over one PostgreSQL', () => {
   let database: TestDatabase;
@@ -26,4 +28,25 @@ describe.skipIf(postgresServer.skip !== undefined)('nodes over one PostgreSQL', 
     expect(killed.kills).toBe(4);
     expect(killed.takeovers.length).toBeGreaterThan(0);
   }, 300_000);
+
+  test.skipIf(restateProgram === undefined)(
+    'ND-02 the same where Restate brings the turns',
+    async () => {
+      const plan = [
+        ['tool', 'SIGKILL'],
+        ['model', 'SIGSTOP'],
+      ] as const;
+      const restate = await ownRestate();
+      const own = await postgresServer.make();
+      try {
+        const { word, behind } = restate;
+        const options = { nodes: 2, rounds: 2, plan, seed: 7, submitted: 3, clients: 1, behind };
+        expect((await killNodes(own, word, options)).takeovers.length).toBeGreaterThan(0);
+      } finally {
+        await restate.close();
+        await own.drop();
+      }
+    },
+    300_000,
+  );
 });

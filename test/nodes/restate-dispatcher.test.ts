@@ -5,10 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { restateDispatcher } from '../../src/adapters/nodes/index.ts';
 import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { newId } from '../../src/base/index.ts';
+import { freePort } from '../adapters/servers.ts';
 import { door, refusal } from '../host/kit.ts';
 import { dispatcherSuite } from '../suites/dispatcher.ts';
 import { outcomeSuite } from '../suites/outcomes.ts';
 import { scheduleSuite } from '../suites/schedules.ts';
+import { callsBalancer } from './calls-balancer.ts';
 import { restateProgram, restateServer } from './restate-server.ts';
 
 describe.skipIf(restateProgram === undefined)('Restate', () => {
@@ -53,6 +55,44 @@ describe.skipIf(restateProgram === undefined)('Restate', () => {
     expect(await opened).toBe('kept');
     await stop();
     await dispatcher.close();
+  });
+
+  test('RS-03 a look whose program cannot be reached any more begins in another one, which hears that it is so', async () => {
+    const app = `shop-${newId()}`;
+    const behind = await callsBalancer();
+    const program = async () => {
+      const port = await freePort();
+      behind.add(port);
+      const { address } = behind;
+      const dispatcher = await restateDispatcher(server.url, {
+        app,
+        admin: server.admin,
+        address,
+        port,
+        warn: () => {},
+      });
+      return { dispatcher, port };
+    };
+    const first = await program();
+    const begun = door<boolean>();
+    const left = door();
+    await first.dispatcher.serve(
+      async (_, { again = false } = {}) => {
+        begun.open(again);
+        await left.opened;
+      },
+      { concurrency: 1 },
+    );
+    await first.dispatcher.wake({ agent: 'bot', userId: 'ann', sessionId: 's1' });
+    expect(await begun.opened).toBe(false);
+    const second = await program();
+    const taken = door<boolean>();
+    await second.dispatcher.serve(async (_, { again = false } = {}) => taken.open(again), { concurrency: 1 });
+    behind.drop(first.port);
+    expect(await taken.opened).toBe(true);
+    left.open();
+    await Promise.all([first.dispatcher.close(), second.dispatcher.close()]);
+    await behind.close();
   });
 });
 

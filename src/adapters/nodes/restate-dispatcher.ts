@@ -64,7 +64,7 @@ export async function restateDispatcher(url: string, options: RestateDispatcherO
 }
 
 interface Server {
-  readonly look: (place: SessionPlace) => Promise<void>;
+  readonly look: Parameters<Dispatcher['serve']>[0];
   readonly concurrency: number;
   readonly running: Set<Promise<void>>;
 }
@@ -98,7 +98,7 @@ class RestateDispatcher implements Dispatcher {
       tries: TRIES,
       againMs: AGAIN_MS,
       ready: async (key) => void (await this.#room(key)),
-      look: (key, place) => this.#look(key, place),
+      look: (key, place, again) => this.#look(key, place, again),
     });
   }
 
@@ -153,14 +153,14 @@ class RestateDispatcher implements Dispatcher {
   }
 
   /** One look; false: it has failed. */
-  async #look(key: string, { agent, userId, sessionId }: SessionPlace): Promise<boolean> {
+  async #look(key: string, { agent, userId, sessionId }: SessionPlace, again: boolean): Promise<boolean> {
     let server = await this.#room(key);
     // Somebody else may have taken it in between.
     while (server.running.size >= server.concurrency || this.#running.has(key)) server = await this.#room(key);
     let isDone = true;
     const { running } = server;
     const looking = server
-      .look({ agent, userId, sessionId })
+      .look({ agent, userId, sessionId }, again ? { again } : {})
       .catch((error: unknown) => {
         isDone = false;
         this.#warn(`session ${sessionId} could not be looked at; it is tried again`, error);

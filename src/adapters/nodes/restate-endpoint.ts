@@ -1,5 +1,6 @@
 import type { Http2Server, Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from 'node:http2';
 import { createServer } from 'node:http2';
+import { newId } from '../../base/index.ts';
 import type { SessionPlace } from '../../contracts/index.ts';
 import { orMissing } from './peers.ts';
 
@@ -42,8 +43,8 @@ export interface EndpointParts {
   readonly againMs: number;
   /** Resolves when a look at a session can begin here. Rejects where another program is to try. */
   ready(key: string): Promise<void>;
-  /** One look at a session; false: it has failed. Rejects where another program is to try. */
-  look(key: string, place: SessionPlace): Promise<boolean>;
+  /** One look at a session; false: it has failed. Rejects where another program is to try. `again`: another one had begun it. */
+  look(key: string, place: SessionPlace, again: boolean): Promise<boolean>;
 }
 
 /** A day in milliseconds: a turn may run for long without a word to Restate. */
@@ -60,6 +61,8 @@ const options = { inactivityTimeout: LONG, abortTimeout: LONG, retryPolicy, ingr
 export class RestateEndpoint {
   readonly #parts: EndpointParts;
   readonly #sessions = new Set<ServerHttp2Session>();
+  /** Of this program: a look that another one was ready for has come from there. */
+  readonly #id = newId();
   #server: Http2Server | undefined;
 
   constructor(parts: EndpointParts) {
@@ -135,12 +138,15 @@ export class RestateEndpoint {
   async #look(context: Context, place: SessionPlace, bell: object): Promise<void> {
     const { tries, againMs, ready, look } = this.#parts;
     // Until somebody serves, all who ring want this one.
-    await context.run('ready', () => ready(context.key));
+    const first = await context.run('ready', async () => {
+      await ready(context.key);
+      return this.#id;
+    });
     // Whoever rings from here on wants another look.
     await context.objectClient(bell, context.key).take();
     for (let n = 0; n < tries; n++) {
       if (n > 0) await context.sleep(againMs * 2 ** (n - 1));
-      if (await context.run(`look ${n + 1}`, () => look(context.key, place))) return;
+      if (await context.run(`look ${n + 1}`, () => look(context.key, place, n === 0 && first !== this.#id))) return;
     }
   }
 }

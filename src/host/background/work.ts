@@ -51,7 +51,7 @@ export interface Unattended extends SessionPlace {
 
 /** What work needs of a host. */
 export interface WorkHost extends Pick<ApprovalHost, 'openSessions' | 'borrow' | 'warn'> {
-  unattended(options: { silentMs: number; changedSince?: number }): Promise<Unattended[]>;
+  unattended(options: { silentMs?: number; changedSince?: number }): Promise<Unattended[]>;
   /** The mark of a holder whose process is gone, where there is nothing to do in its session. */
   releaseDead(place: SessionPlace): Promise<void>;
   look(place: SessionPlace): Promise<void>;
@@ -67,6 +67,8 @@ export interface WorkHost extends Pick<ApprovalHost, 'openSessions' | 'borrow' |
 const RESTING_EVERY = 5;
 /** Of the time between two such looks, the part that one may take: with more turns that rest they are less often. */
 const RESTING_PART = 0.01;
+/** Milliseconds until a look that somebody's death asks for: the database hears of it, too, and several ask at once. */
+const SOON_MS = 50;
 /** Milliseconds: what rests for longer was looked at already. More than the clocks of two nodes may differ by. */
 const RESTING_MS = 30 * 60_000;
 
@@ -76,8 +78,8 @@ export class HostWork implements Work {
   readonly #dispatcher: Dispatcher;
   readonly #options: Required<WorkOptions>;
   readonly #looks = new ToldOnce();
-  /** Turns that rest: where their logs stood at the last two looks, or since they were woken. */
-  #resting = new Map<string, { seq: number; isWoken: boolean }>();
+  /** Turns that rest: where their logs stand, and at how many looks in a row they have stood there. */
+  #resting = new Map<string, { seq: number; looks: number }>();
   #orphans = new Set<string>();
   /** Looks that the dispatcher knows nothing of. */
   readonly #taking = new Map<string, Promise<void>>();
@@ -88,6 +90,8 @@ export class HostWork implements Work {
   /** When turns that rest are looked for next, at the earliest. */
   #restingAt = 0;
   #stopped = false;
+  /** Somebody has died: the next look is soon. */
+  #isDue = false;
   /** Turns at which too many programs have died: each is reported once. */
   #deadly: DeadlyTurns;
   readonly #counts = { running: 0, looks: 0, orphans: 0 };
@@ -101,7 +105,12 @@ export class HostWork implements Work {
 
   async begin(): Promise<void> {
     const { concurrency } = this.#options;
-    this.#stopServing = await this.#dispatcher.serve((place) => this.#look(place), { concurrency });
+    const look = (place: SessionPlace, { again = false } = {}) => {
+      // Whose program has died may have had more turns than this one: they are looked for now, and not within the second.
+      if (again) this.#soon();
+      return this.#look(place);
+    };
+    this.#stopServing = await this.#dispatcher.serve(look, { concurrency });
     this.#tick();
   }
 
@@ -168,28 +177,31 @@ export class HostWork implements Work {
   }
 
   #tick(): void {
+    this.#isDue = false;
     this.#ticking = this.#find().finally(() => {
       this.#ticking = undefined;
-      if (!this.#stopped) this.#timer = setTimeout(() => this.#tick(), this.#options.lookMs);
+      if (!this.#stopped) this.#timer = setTimeout(() => this.#tick(), this.#isDue ? SOON_MS : this.#options.lookMs);
     });
+  }
+
+  /** The next look for the dead is now, or follows the one that is under way. */
+  #soon(): void {
+    this.#isDue = true;
+    if (this.#ticking || this.#stopped) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#tick(), SOON_MS);
   }
 
   async #find(): Promise<void> {
     await this.#host.findDue();
     try {
       const isFirst = this.#ticks === 0;
-      const begun = performance.now();
-      const isForAll = this.#ticks++ % RESTING_EVERY === 0 && begun >= this.#restingAt;
-      const changedSince = isFirst ? 0 : Date.now() - RESTING_MS;
+      const isForAll = this.#ticks++ % RESTING_EVERY === 0 && performance.now() >= this.#restingAt;
       const { silentMs } = this.#options;
-      const found = await this.#host.unattended({ silentMs, ...(isForAll ? { changedSince } : {}) });
-      if (isForAll) this.#restingAt = begun + (performance.now() - begun) / RESTING_PART;
+      const found = await this.#host.unattended({ silentMs });
       const dead = await withoutSubagents(this.#host, this.#deadly.without(this.#dead(found)));
-      const rested = isForAll ? await withoutSubagents(this.#host, this.#rested(found, isFirst)) : [];
-      await Promise.all([
-        ...dead.map((place) => this.#takeOver(place)),
-        ...rested.map((place) => this.#dispatcher.wake(place)),
-      ]);
+      await Promise.all(dead.map((place) => this.#takeOver(place)));
+      if (isForAll) await this.#findRested(isFirst);
       this.#looks.succeeded();
     } catch (error) {
       this.#looks.failed(
@@ -198,6 +210,15 @@ export class HostWork implements Work {
         error,
       );
     }
+  }
+
+  /** By itself: a look for the dead may wait for one that is silent, which is no work. */
+  async #findRested(isFirst: boolean): Promise<void> {
+    const begun = performance.now();
+    const found = await this.#host.unattended({ changedSince: isFirst ? 0 : Date.now() - RESTING_MS });
+    this.#restingAt = begun + (performance.now() - begun) / RESTING_PART;
+    const rested = await withoutSubagents(this.#host, this.#rested(found, isFirst));
+    await Promise.all(rested.map((place) => this.#dispatcher.wake(place)));
   }
 
   #dead(found: readonly Unattended[]): Unattended[] {
@@ -210,7 +231,8 @@ export class HostWork implements Work {
 
   /**
    * Turns that nobody has taken, and that were written to: somebody may have answered, and died before they woke anybody.
-   * Whoever answers and goes on by themselves has the time from one look to the next.
+   * Whoever answers and goes on by themselves has the time from one look to the next. A look that comes of it may be lost, too, as
+   * with a program that is frozen: where nothing is written since, it is repeated after twice as many looks each time.
    */
   #rested(found: readonly Unattended[], isFirst: boolean): Unattended[] {
     const before = this.#resting;
@@ -220,10 +242,10 @@ export class HostWork implements Work {
       if (one.wasTaken) continue;
       const name = nameOfPlace(one);
       const known = before.get(name);
-      const isSame = known?.seq === one.lastSeq;
-      const isWoken = isFirst || isSame;
-      if (isWoken && !(isSame && known.isWoken)) due.push(one);
-      this.#resting.set(name, { seq: one.lastSeq, isWoken });
+      const looks = known?.seq === one.lastSeq ? known.looks + 1 : 1;
+      // At the 2nd, 4th, 8th, …
+      if (isFirst || (looks > 1 && Number.isInteger(Math.log2(looks)))) due.push(one);
+      this.#resting.set(name, { seq: one.lastSeq, looks });
     }
     return due;
   }

@@ -26,7 +26,7 @@ const LOOK_MS = 250;
 /** Milliseconds that a look for others waits at most for one that is silent, to be there when it has been so for too long. */
 const WAIT_MS = 1_000;
 
-/** Milliseconds that the database has to end a connection. */
+/** Milliseconds between two looks whether the database has ended a connection. */
 const CUT_MS = 50;
 
 const PING = 'SELECT 1 AS answer';
@@ -186,10 +186,14 @@ export class LockLeases extends Leases {
     }
     if (cut.size === 0 || silentMs === undefined) return gone;
     for (const pid of cut) await this.#run(silent.cut, [pid, silentMs]);
-    // Soon free; what is not yet is found so by the next look.
-    await new Promise((resolve) => setTimeout(resolve, CUT_MS));
-    const still = new Set((await this.#run(silent.all, [])).map((row) => String(row.name)));
-    return named.filter(([name]) => !this.#taken.has(name) && !still.has(name)).map(([, one]) => one);
+    // Soon free; what is not by then is found so by the next look.
+    for (const deadline = performance.now() + WAIT_MS; ; ) {
+      await new Promise((resolve) => setTimeout(resolve, CUT_MS));
+      const rows = await this.#run(silent.all, []);
+      if (rows.some(({ pid }) => cut.has(Number(pid))) && performance.now() < deadline) continue;
+      const still = new Set(rows.map(({ name }) => String(name)));
+      return named.filter(([name]) => !this.#taken.has(name) && !still.has(name)).map(([, one]) => one);
+    }
   }
 
   async #run(sql: string, given: readonly Value[]): Promise<readonly Row[]> {
