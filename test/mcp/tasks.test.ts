@@ -4,6 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { subagentTool } from '../../src/host/index.ts';
 import type { McpServeOptions } from '../../src/host/mcp/index.ts';
 import { createMcpHttp } from '../../src/host/mcp/index.ts';
+import type { Call } from '../../src/host/mcp/tasks/handed-calls.ts';
+import { HandedCalls } from '../../src/host/mcp/tasks/handed-calls.ts';
 import { createHost, fromAgent, LlmAgent } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { payTool, puppet, puppetModel } from './agents.ts';
@@ -101,6 +103,53 @@ describe('a call that runs long', () => {
     expect(await second).toMatchObject({ resultType: 'complete' });
     await once(shop.url, first.taskId, 'completed', anna);
     await task(shop.url, 'hang', anna);
+  });
+
+  test('ATK7-06 several calls that wait for one and the same turn take a place each, and so do calls that become tasks at once', async () => {
+    await using shop = await openShop({ mcp: { authenticate: byName, tasks: { afterMs: 1, maxRunning: 3 } } });
+    const anna = { token: 'anna' };
+    const first = await task(shop.url, 'call wait {}', anna);
+    const [, sessionId] = JSON.parse(Buffer.from(first.taskId, 'base64url').toString()) as string[];
+    const params = { name: 'puppet', arguments: { session_id: sessionId } };
+    let tasks = 0;
+    const calls = Array.from({ length: 8 }, async () => {
+      const { result } = await ask(shop.url, 'tools/call', params, anna);
+      if (result?.resultType === 'task') tasks++;
+      return result;
+    });
+    await expect.poll(() => tasks).toBe(2);
+    // Somebody else has places of their own.
+    await task(shop.url, 'call wait {}', { token: 'ben' });
+    expect(tasks).toBe(2);
+    shop.waiting.release();
+    const ended = await Promise.all(calls);
+    expect(ended.filter((result) => result?.resultType === 'complete')).toHaveLength(6);
+    await once(shop.url, first.taskId, 'completed', anna);
+  });
+
+  test('ATK7-06 a call whose task is being made has its place already; one whose task cannot be made gives it back', async () => {
+    const handed = new HandedCalls(1, () => {});
+    const never: Call = (_, { begun }) => {
+      begun('s', 't');
+      return new Promise(() => {});
+    };
+    const short: Call = async (_, { begun }) => {
+      begun('s', 't');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return { content: [] };
+    };
+    const context = () => ({ mcpReq: { signal: new AbortController().signal, notify: async () => {} } }) as never;
+    const { promise, resolve } = Promise.withResolvers<{ key: string; task: string }>();
+    const slow = { afterMs: 1, owner: 'anna', seed: () => promise };
+    const first = handed.make(context(), never, slow);
+    await new Promise((later) => setTimeout(later, 20));
+    expect(await handed.make(context(), short, slow)).toEqual({ outcome: { content: [] } });
+    resolve({ key: 'k', task: 'made' });
+    expect(await first).toEqual({ task: 'made' });
+    const other = { afterMs: 1, owner: 'ben', seed: async () => Promise.reject(new Error('the store is away')) };
+    await expect(handed.make(context(), never, other)).rejects.toThrow('the store is away');
+    const again = { afterMs: 1, owner: 'ben', seed: async () => ({ key: 'b', task: 'made' }) };
+    expect(await handed.make(context(), never, again)).toEqual({ task: 'made' });
   });
 
   test('MCT-06 whose caller leaves before it is a task is aborted; after that nobody has to be there', async () => {

@@ -3,6 +3,7 @@ import { readUIMessageStream, uiMessageChunkSchema } from 'ai';
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/index.ts';
+import { AgUiWriter } from '../../src/session/ag-ui/index.ts';
 import type { UiMessage, UiMessageChunk } from '../../src/session/ui/index.ts';
 import { fromUiMessages, toUiMessageStream, toUiMessages, UiWriter } from '../../src/session/ui/index.ts';
 import { all, bot, hostOf, notingTool, policyOf } from '../host/kit.ts';
@@ -366,5 +367,55 @@ describe('a session as the AI SDK shows it', () => {
       }),
       { numRuns: 60, seed: 20261129 },
     );
+  });
+});
+
+describe('what a stream of a page keeps', () => {
+  const base = { sessionId: 's', streamId: 'x', turnId: 't', timestamp: '2026-11-30T12:00:00Z' };
+  const words = (n: number, text: string, partial: boolean) =>
+    ({
+      ...{ ...base, type: 'message', role: 'agent', id: `e${n}`, partial, content: [{ type: 'text', text }] },
+      _meta: { messageId: `m${n}`, part: 0 },
+    }) as never;
+  const asked = (n: number, a: string) =>
+    ({ ...base, type: 'tool_request', id: `e${n}`, requestId: `c${n}`, name: 'pay', args: { a } }) as never;
+  const mega = 'x'.repeat(1024 * 1024);
+
+  test.each([
+    ['the AI SDK', () => new UiWriter()],
+    ['AG-UI', () => new AgUiWriter({ threadId: 't', runId: 'r' })],
+  ])('ATK7-11 words that grow are kept up to a bound; beyond it each message is shown once, whole: %s', (_, make) => {
+    const writer = make();
+    const deltas = (event: never) =>
+      writer
+        .write(event)
+        .flatMap((one) => ('delta' in one && typeof one.delta === 'string' ? [one.delta] : []))
+        .join('');
+    for (let n = 0; n < 4; n++) expect(deltas(words(n, mega, true))).toBe(mega);
+    expect(deltas(words(4, 'too much', true))).toBe('');
+    // What has come of it is the beginning of what is whole.
+    expect(deltas(words(0, `${mega} and more`, false))).toBe(' and more');
+    // Room that was given back is not for words with a hole in them.
+    expect(deltas(words(4, ', and then', true))).toBe('');
+    expect(deltas(words(4, 'too much, and then', false))).toBe('too much, and then');
+  });
+
+  test('ATK7-11 words of messages that become whole one after the other are not counted together', () => {
+    const writer = new UiWriter();
+    for (let n = 0; n < 9; n++) {
+      expect(writer.write(words(n, mega, true)).some(({ type }) => type === 'text-delta')).toBe(true);
+      writer.write(words(n, mega, false));
+    }
+  });
+
+  test('ATK7-12 of calls whose arguments are too many to be kept the newest are; of another one they are sent again with its question', () => {
+    const writer = new UiWriter();
+    for (let n = 0; n < 6; n++) writer.write(asked(n, mega));
+    const question = (n: number) => ({
+      ...{ requestId: `c${n}#policy`, callId: `c${n}`, name: 'pay', args: { a: mega } },
+      approval: { title: 'pay', preview: [], previewDigest: 'd', requestedBy: { id: 'ann' } } as never,
+    });
+    expect(writer.ask(question(5)).map(({ type }) => type)).toEqual(['tool-approval-request']);
+    expect(writer.ask(question(0)).map(({ type }) => type)).toEqual(['tool-input-available', 'tool-approval-request']);
   });
 });

@@ -231,6 +231,7 @@ export class Background {
     this.#workers.clear();
     await this.#own?.close();
     this.#own = undefined;
+    await this.outcomes?.close();
   }
 
   /** One process needs nobody to serve it: its own looks begin with the first wake. */

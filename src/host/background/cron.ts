@@ -1,14 +1,19 @@
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 
-/** Milliseconds before the newest time that is looked for, from which on all are counted: more than clocks are set by. */
-const RANGE_MS = 26 * 3600_000;
+/**
+ * Milliseconds before the newest time that is looked for, from which on all are counted until one is found: more than clocks are set
+ * back by, and each time that is counted costs about a millisecond.
+ */
+const RANGES_MS = [4 * 3600_000, 26 * 3600_000] as const;
+/** Times that are counted from one that is known. */
+const MOST_COUNTED = 64;
 
 /** When a schedule is due. */
 export interface Cron {
   /** The first time after this one, in epoch milliseconds; undefined: never again. */
   next(after: number): number | undefined;
-  /** The last time that is not after this one. */
-  last(until: number): number | undefined;
+  /** The last time that is not after this one. `since`: one that it is not before, e.g. where the last one was. */
+  last(until: number, since?: number): number | undefined;
 }
 
 /** Five fields. `H` is another time in each program, and seconds are none of cron's. */
@@ -40,7 +45,9 @@ export async function readCron(expression: string, timeZone: string, where: stri
   const next = (after: number) => timeOf(() => from(after).next().getTime());
   return {
     next,
-    last(until) {
+    last(until, since) {
+      const counted = since === undefined ? undefined : lastBetween(from(since), until, MOST_COUNTED);
+      if (counted && !counted.isCut) return counted.found;
       const near = timeOf(() =>
         from(until + 1)
           .prev()
@@ -48,15 +55,28 @@ export async function readCron(expression: string, timeZone: string, where: stri
       );
       if (near === undefined) return undefined;
       // Counted forwards, as `next` does: where clocks are set back, backwards gives other times.
-      let found: number | undefined;
-      const times = from(near - RANGE_MS);
-      for (let time = timeOf(() => times.next().getTime()); time !== undefined && time <= until; ) {
-        found = time;
-        time = timeOf(() => times.next().getTime());
+      for (const range of RANGES_MS) {
+        const { found } = lastBetween(from(near - range), until);
+        if (found !== undefined) return found;
       }
-      return found;
+      return undefined;
     },
   };
+}
+
+/** @returns `isCut`: there are more than `most` */
+function lastBetween(
+  times: { next(): { getTime(): number } },
+  until: number,
+  most = Number.POSITIVE_INFINITY,
+): { found: number | undefined; isCut: boolean } {
+  let found: number | undefined;
+  for (let count = 0; count < most; count++) {
+    const time = timeOf(() => times.next().getTime());
+    if (time === undefined || time > until) return { found, isCut: false };
+    found = time;
+  }
+  return { found, isCut: true };
 }
 
 /** A 30th of February never comes. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AgentEvent, HostJournal, Outcomes, SessionPlace } from '../../contracts/index.ts';
 import { ToldOnce } from '../../session/index.ts';
+import { OutcomeSends } from './outcome-sends.ts';
 import { StateBook } from './state-book.ts';
 
 /** In the place of an agent: what is to be looked at is an outcome that somebody is owed, by its id in the place of a session. */
@@ -11,6 +12,13 @@ const BOOKS = 8;
 /** Milliseconds between two looks for those that nobody was woken for, and after which one is. */
 const LOOK_MS = 15_000;
 const UNHEARD_MS = 5000;
+/** Overdue ones of one book that one look wakes for; of more, others the next time. */
+const MOST_WOKEN = 125;
+/**
+ * Milliseconds after which an outcome is given up that no program here can send: its receiver has no name in this one, or
+ * its turn is not in the log any more. As long as a receiver may be away.
+ */
+const GIVEN_UP_MS = 3 * 24 * 3_600_000;
 /** Milliseconds by which a look may be early. */
 const EARLY_MS = 1000;
 /** Milliseconds until a turn that has not ended is looked at again: a part of how long it has taken so far. */
@@ -48,11 +56,17 @@ export class OwedOutcomes {
   readonly #outcomes: Outcomes;
   readonly #books: readonly StateBook<Owed>[];
   readonly #looks = new ToldOnce();
+  readonly #sends: OutcomeSends;
+  /** Ids of those that are on their way from here: they are not sent beside themselves. */
+  readonly #sending = new Set<string>();
+  /** Receivers that are owed something and have no name here, each reported once. */
+  readonly #unnamed = new Set<string>();
   #lookedAt = Number.NEGATIVE_INFINITY;
 
   constructor(host: OutcomeHost, outcomes: Outcomes, journal: HostJournal) {
     this.#host = host;
     this.#outcomes = outcomes;
+    this.#sends = new OutcomeSends((place) => this.look(place), host.warn);
     this.#books = Array.from({ length: BOOKS }, (_, n) => new StateBook<Owed>(journal, host.app, `outcomes-${n}`));
   }
 
@@ -97,7 +111,11 @@ export class OwedOutcomes {
         const owed = await book.read();
         if (owed.size === 0) continue;
         const now = await book.now();
-        for (const [id, { due, place }] of owed) if (due < now - UNHEARD_MS) await this.#wake(place, id, 0);
+        const overdue = [...owed].filter(([, { due }]) => due < now - UNHEARD_MS);
+        // Of many that wait for a receiver each is found at some time.
+        const from = overdue.length > MOST_WOKEN ? Math.floor(Math.random() * overdue.length) : 0;
+        const some = [...overdue.slice(from), ...overdue.slice(0, from)].slice(0, MOST_WOKEN);
+        for (const [id, { place }] of some) await this.#wake(place, id, 0);
       }
       this.#looks.succeeded();
     } catch (error) {
@@ -105,8 +123,14 @@ export class OwedOutcomes {
     }
   }
 
+  /** Resolves when nothing is under way to a receiver any more. */
+  close(): Promise<void> {
+    return this.#sends.close();
+  }
+
   /** One that is due, for whoever is woken first: the turn may have ended, and its outcome may be sent. */
-  async look({ userId, sessionId: name }: SessionPlace): Promise<void> {
+  async look(looked: SessionPlace): Promise<void> {
+    const { userId, sessionId: name } = looked;
     const slash = name.indexOf('/');
     const id = name.slice(0, slash);
     const book = this.#bookOf({ userId, sessionId: name.slice(slash + 1) });
@@ -115,31 +139,74 @@ export class OwedOutcomes {
     const now = await book.now();
     // It was put off since it was woken for.
     if (now < owed.due - EARLY_MS) return;
-    const { place, turnId, to, since, tries } = owed;
-    const seen = new SeenTurn(turnId);
-    const events = await this.#host.events(place, (event) => seen.add(event));
-    const { outcome } = seen;
-    if (!events || !this.#outcomes.names.includes(to)) {
-      this.#host.warn(
-        `the outcome of turn ${turnId} is sent to nobody: ${events ? `no webhook ${to}` : 'it was deleted'}`,
+    if (this.#sending.has(id)) return;
+    const leave = this.#sends.enter(owed.to, looked);
+    if (!leave) return;
+    let isSending = false;
+    try {
+      const { place, turnId, to, since, tries } = owed;
+      const seen = new SeenTurn(turnId);
+      const events = await this.#host.events(place, (event) => seen.add(event));
+      const { outcome } = seen;
+      const given = events ? this.#whyGivenUp(owed, seen, now) : 'its session was deleted';
+      if (given !== undefined) {
+        this.#host.warn(`the outcome of turn ${turnId} is sent to nobody: ${given}`);
+        await book.change(id, (known) => (known ? null : undefined));
+        return;
+      }
+      // Overdue as it is, it is looked for by every program, until one that knows the receiver finds it.
+      if (outcome && !this.#isNamed(to)) return;
+      const nextMs = outcome
+        ? jittered((AGAIN[tries] ?? 0) * 1000)
+        : Math.min(Math.max(LEAST_MS, (now - since) / PART), MOST_MS);
+      // Whoever notes it first does it; dead, they are followed when it is due again.
+      const next = { ...owed, due: now + nextMs, tries: tries + (outcome ? 1 : 0) };
+      const isOurs = await book.change(id, (known) =>
+        known?.due === owed.due && known.tries === tries ? next : undefined,
       );
-      await book.change(id, (known) => (known ? null : undefined));
-      return;
+      if (!isOurs) return;
+      await this.#wake(place, id, nextMs);
+      if (!outcome) return;
+      isSending = true;
+      this.#sending.add(id);
+      const over = () => {
+        this.#sending.delete(id);
+        leave();
+      };
+      this.#sends.run(this.#send(id, owed, outcome, { now, nextMs }).finally(over));
+    } finally {
+      if (!isSending) leave();
     }
-    const nextMs = outcome
-      ? jittered((AGAIN[tries] ?? 0) * 1000)
-      : Math.min(Math.max(LEAST_MS, (now - since) / PART), MOST_MS);
-    // Whoever notes it first does it; dead, they are followed when it is due again.
-    const next = { ...owed, due: now + nextMs, tries: tries + (outcome ? 1 : 0) };
-    const isOurs = await book.change(id, (known) =>
-      known?.due === owed.due && known.tries === tries ? next : undefined,
-    );
-    if (!isOurs) return;
-    await this.#wake(place, id, nextMs);
-    if (outcome) await this.#send(id, owed, outcome, now);
   }
 
-  async #send(id: string, { place, turnId, to, tries }: Owed, outcome: Outcome, now: number): Promise<void> {
+  /** Undefined: it is sent, or waited for. */
+  #whyGivenUp({ to, since, tries }: Owed, { outcome, isThere }: SeenTurn, now: number): string | undefined {
+    const isOld = (time: number) => now - time > GIVEN_UP_MS;
+    if (!isThere && (tries > 0 || isOld(since))) return 'it is not in the log of its session any more';
+    const isNamed = this.#outcomes.names.includes(to);
+    return outcome && !isNamed && isOld(Date.parse(outcome.at)) ? `no webhook ${to}` : undefined;
+  }
+
+  /** Another program may have the receiver, as while a new version is rolled out. */
+  #isNamed(to: string): boolean {
+    if (this.#outcomes.names.includes(to)) return true;
+    if (!this.#unnamed.has(to)) {
+      this.#host.warn(
+        `an outcome is owed to webhook ${to}, which this program does not name: it is left to one that does`,
+      );
+    }
+    this.#unnamed.add(to);
+    return false;
+  }
+
+  /** Does not reject. `nextMs`: from `now` until the next try. */
+  async #send(
+    id: string,
+    { place, turnId, to, tries }: Owed,
+    outcome: Outcome,
+    { now, nextMs }: { now: number; nextMs: number },
+  ): Promise<void> {
+    const begun = performance.now();
     const { userId, sessionId, agent } = place;
     const { at, reason, answer } = outcome;
     const data = { app: this.#host.app, agent, userId, sessionId, turnId, reason };
@@ -157,7 +224,13 @@ export class OwedOutcomes {
       const what = isOver ? 'it is given up' : 'it is sent again';
       this.#host.warn(`webhook ${to} has not taken ${id}, try ${tries + 1}: ${what}`, failure);
     }
-    if (isOver) await this.#bookOf(place).change(id, (known) => (known ? null : undefined));
+    try {
+      if (isOver) await this.#bookOf(place).change(id, (known) => (known ? null : undefined));
+      // The look for which it was woken may have found it on its way.
+      else await this.#wake(place, id, Math.max(0, nextMs - (performance.now() - begun)));
+    } catch (error) {
+      this.#host.warn(`what became of ${id} could not be noted: it is sent again`, error);
+    }
   }
 
   /** By how long from now: this program's clock may be wrong. */
@@ -183,6 +256,8 @@ interface Outcome {
 class SeenTurn {
   readonly #turnId: string;
   #answer = '';
+  /** The log has something of it. */
+  isThere = false;
   /** Undefined: it has not. */
   outcome: Outcome | undefined;
 
@@ -192,6 +267,7 @@ class SeenTurn {
 
   add(event: AgentEvent): void {
     if (event.turnId !== this.#turnId) return;
+    this.isThere = true;
     if (event.type === 'message' && event.role === 'agent' && event.partial !== true) {
       this.#answer = event.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
     }

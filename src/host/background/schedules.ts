@@ -108,6 +108,8 @@ export class HostSchedules implements Schedules {
   readonly #crons = new Map<string, Promise<Cron>>();
   /** The next time of each that somebody is to be woken for by this program's word: once is enough. */
   readonly #armed = new Map<string, number>();
+  /** The next time of each, counted from what it was known by: it is asked for now and then, and costs about a millisecond. */
+  readonly #nexts = new Map<string, { of: KeptSchedule; next: number | undefined }>();
   readonly #looks = new ToldOnce();
   #lookedAt = Number.NEGATIVE_INFINITY;
 
@@ -145,8 +147,9 @@ export class HostSchedules implements Schedules {
   async list(): Promise<ScheduleState[]> {
     const kept = [...(await this.#book.read()).values()].sort((a, b) => (a.set.name < b.set.name ? -1 : 1));
     return Promise.all(
-      kept.map(async ({ set, from, last }) => {
-        const next = (await this.#cron(set)).next(from);
+      kept.map(async (one) => {
+        const { set, last } = one;
+        const next = await this.#nextOf(one);
         return {
           ...set,
           ...(next === undefined ? {} : { next: new Date(next).toISOString() }),
@@ -158,6 +161,7 @@ export class HostSchedules implements Schedules {
 
   async remove(name: string): Promise<boolean> {
     this.#armed.delete(name);
+    this.#nexts.delete(name);
     return this.#book.change(name, (known) => (known ? null : undefined));
   }
 
@@ -176,7 +180,7 @@ export class HostSchedules implements Schedules {
       if (kept.size > 0) {
         const now = await this.#book.now();
         for (const one of kept.values()) {
-          const next = (await this.#cron(one.set)).next(one.from);
+          const next = await this.#nextOf(one);
           if (next !== undefined && (isFirst || next < now - UNHEARD_MS)) await this.#wake(one, next, now);
         }
       }
@@ -193,12 +197,12 @@ export class HostSchedules implements Schedules {
     if (kept?.set.userId !== userId) return;
     const cron = await this.#cron(kept.set);
     let now = await this.#book.now();
-    const next = cron.next(kept.from);
+    const next = await this.#nextOf(kept);
     if (next !== undefined && next > now && next - now < EARLY_MS) {
       await new Promise((resolve) => setTimeout(resolve, next - now));
       now = await this.#book.now();
     }
-    const due = cron.last(now);
+    const due = cron.last(now, kept.from);
     if (due !== undefined && due > kept.from) {
       const last = await this.#begin(kept, due, now);
       await this.#book.change(name, (known) => {
@@ -231,7 +235,7 @@ export class HostSchedules implements Schedules {
     const kept = (await this.#book.read()).get(name);
     if (!kept) return;
     const now = await this.#book.now();
-    const next = (await this.#cron(kept.set)).next(kept.from);
+    const next = await this.#nextOf(kept);
     if (next === undefined || this.#armed.get(name) === next) return;
     await this.#wake(kept, next, now);
     this.#armed.set(name, next);
@@ -241,6 +245,15 @@ export class HostSchedules implements Schedules {
   #wake({ set }: KeptSchedule, next: number, now: number): Promise<void> {
     const at = new Date(Date.now() + Math.max(LEAST_MS, next - now));
     return this.#host.wakeAt({ agent: SCHEDULES, userId: set.userId, sessionId: set.name }, at);
+  }
+
+  async #nextOf(of: KeptSchedule): Promise<number | undefined> {
+    const known = this.#nexts.get(of.set.name);
+    if (known?.of === of) return known.next;
+    const next = (await this.#cron(of.set)).next(of.from);
+    if (this.#nexts.size > MOST) this.#nexts.clear();
+    this.#nexts.set(of.set.name, { of, next });
+    return next;
   }
 
   #cron({ cron, timeZone = 'UTC' }: Schedule): Promise<Cron> {

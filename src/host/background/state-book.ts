@@ -84,17 +84,24 @@ export class StateBook<State extends object> {
   }
 
   async #add(entry: Entry<State>): Promise<boolean> {
-    const next = new Map(this.#states);
-    if (entry.state === null) next.delete(entry.name);
-    else next.set(entry.name, entry.state);
-    const isLong = this.#mark.length >= SPARE + 2 * next.size;
-    const entries: Entry<State>[] = isLong ? [...next].map(([name, state]) => ({ name, state })) : [entry];
-    const records = entries.map((one) => ({ ...one }));
-    const options = { waits: next.size > 0, ...(isLong ? { instead: { after: 0 } } : {}) };
+    const isNew = entry.state !== null && !this.#states.has(entry.name);
+    const isGone = entry.state === null && this.#states.has(entry.name);
+    const size = this.#states.size + (isNew ? 1 : 0) - (isGone ? 1 : 0);
+    const isLong = this.#mark.length >= SPARE + 2 * size;
+    const records = isLong ? this.#allWith(entry) : [{ ...entry }];
+    const options = { waits: size > 0, ...(isLong ? { instead: { after: 0 } } : {}) };
     const mark = await this.#journal.append(this.#key, records, this.#mark, options);
     if (!mark) return false;
-    this.#states = next;
+    // In place: one change of many states costs no more than one of few.
+    this.#note(entry);
     this.#mark = mark;
     return true;
+  }
+
+  #allWith(entry: Entry<State>): { name: string; state: State | null }[] {
+    const all = new Map(this.#states);
+    if (entry.state === null) all.delete(entry.name);
+    else all.set(entry.name, entry.state);
+    return [...all].map(([name, state]) => ({ name, state }));
   }
 }

@@ -281,7 +281,8 @@ export class HostedRun implements LoopingRun, CallersStream {
   listed(open: readonly ReportedRequest[]): void {
     if (isPipeable(this.session.inner)) return;
     const before = this.#listed;
-    if (open.some(({ requestId }) => !before?.has(requestId))) this.#budget.sawRound();
+    const asked = open.filter(({ requestId }) => !before?.has(requestId)).length;
+    if (asked > 0) this.#budget.sawRound(asked);
     this.#listed = new Set(open.map(({ requestId }) => requestId));
   }
 

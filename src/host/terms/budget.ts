@@ -5,6 +5,8 @@ import { usageOfSubagent } from './subagent-usage.ts';
 
 /** As of an agent's model calls: how often an executor that is not believed may ask anew in one stream. */
 const MOST_ROUNDS = 500;
+/** Requests that it may list anew in one stream: as many as may be open, twice. */
+const MOST_ASKED = 200_000;
 
 /** What a turn may still cost. */
 export class Budget {
@@ -17,6 +19,7 @@ export class Budget {
   #tokensBelow = 0;
   #unpriced: string | undefined;
   #rounds = 0;
+  #asked = 0;
 
   /** @throws CoxswainError `FAILED_PRECONDITION / E_NO_PRICE` for a cap in USD without any price */
   constructor(limits: Limits, prices: PriceTable | undefined, modelsTellCost: boolean) {
@@ -38,21 +41,26 @@ export class Budget {
   }
 
   /** An executor that counts no steps of its own, as far as its host knows, has asked for something new. */
-  sawRound(): void {
+  sawRound(asked = 1): void {
     this.#rounds++;
+    this.#asked += asked;
   }
 
   /** Counts what the last turn of a session has cost so far; one that is opened again starts afresh. */
   async seeTurn(events: AsyncIterable<AgentEvent>): Promise<void> {
-    let turn: [event: AgentEvent, isBelow: boolean][] = [];
+    // Summed as it comes: what an executor says has happened may have no end.
+    let turn = new Budget(this.limits, this.#prices, true);
     for await (const event of events) {
       const isMessage = event.type === 'message' && event.role === 'user' && notesOf(event).steer !== true;
-      if (event.type === 'stream_end' || isMessage) turn = [];
-      if (event.type === 'usage') turn.push([event, false]);
+      if (event.type === 'stream_end' || isMessage) turn = new Budget(this.limits, this.#prices, true);
+      turn.see(event);
       const below = usageOfSubagent(event);
-      if (below) turn.push([{ ...event, type: 'usage', ...below.usage } as AgentEvent, true]);
+      if (below) turn.see({ ...event, type: 'usage', ...below.usage } as AgentEvent, true);
     }
-    for (const [event, isBelow] of turn) this.see(event, isBelow);
+    this.#usd += turn.#usd;
+    this.#ownTokens += turn.#ownTokens;
+    this.#tokensBelow += turn.#tokensBelow;
+    this.#unpriced = turn.#unpriced ?? this.#unpriced;
   }
 
   /** What was used before counts, too. */
@@ -66,6 +74,10 @@ export class Budget {
     const { usd, steps = MOST_ROUNDS } = this.limits;
     if (this.#rounds > steps) {
       const message = `the executor has asked for new calls ${this.#rounds} times in one stream, more than the ${steps} steps of a turn; continue the session to resume it`;
+      return new CoxswainError('RESOURCE_EXHAUSTED', 'E_MAX_LLM_CALLS', message);
+    }
+    if (this.#asked > MOST_ASKED) {
+      const message = `the executor has asked for ${this.#asked} calls and questions in one stream, more than ${MOST_ASKED}; continue the session to resume it`;
       return new CoxswainError('RESOURCE_EXHAUSTED', 'E_MAX_LLM_CALLS', message);
     }
     if (usd === undefined) return undefined;

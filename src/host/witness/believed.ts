@@ -1,12 +1,15 @@
 import type { PermissionMode, Principal, ReportedRequest } from '../../contracts/index.ts';
 import { copyJson, isCoxswainError, isHostQuestion } from '../../contracts/index.ts';
-import { decisionShown, kindOf, whyTooLong } from '../../session/index.ts';
+import { charsOf, decisionShown, kindOf, whyTooLong } from '../../session/index.ts';
 import { isTighter, stricterMode } from '../terms/index.ts';
 import type { KnownCall, KnownCalls } from './known-calls.ts';
+import { MOST_UNSETTLED } from './known-calls.ts';
 import { announced, isKeptId, MOST_ID } from './records.ts';
 
 /** Nobody waits for more at once; a list without an end is not read. */
 const MOST_OPEN = 100_000;
+/** Characters of all that is open, as JSON: it is held, shown and evaluated together. */
+const MOST_CHARS = 64 * 1024 * 1024;
 
 /** What an executor says that its host knows to be otherwise. */
 export interface Contradiction {
@@ -48,6 +51,7 @@ export function believed(
   }
   const { length } = claims;
   if (length > MOST_OPEN) return { open, contradictions: [{ what: `it lists ${length} open requests` }] };
+  let chars = 0;
   // By index: how a list of somebody else's is gone through is its own affair.
   for (let index = 0; index < length; index++) {
     const claim: unknown = claims[index];
@@ -57,6 +61,11 @@ export function believed(
       continue;
     }
     const { requestId } = read;
+    chars += charsOf(read);
+    if (chars > MOST_CHARS) {
+      contradictions.push({ requestId, what: `what is open has more than ${MOST_CHARS} characters of JSON with it` });
+      continue;
+    }
     const call = read.kind === 'tool' ? known.meet(requestId, announced(read)) : undefined;
     const what = ids.has(requestId) ? 'it is listed twice' : whyNotBelieved(read, call, known);
     ids.add(requestId);
@@ -75,6 +84,9 @@ function whyNotBelieved(
   if (isHostQuestion(requestId)) return 'questions under such an id are the host’s own';
   if (kind !== 'tool' || call) return undefined;
   if (known.isSettled(requestId)) return 'it was settled';
+  if (known.isFull && !known.calls.has(requestId)) {
+    return `${MOST_UNSETTLED} calls of the session have neither a result nor been given up`;
+  }
   return 'another name, other arguments or another place to run were announced for it';
 }
 

@@ -30,6 +30,10 @@ export interface KnownCall {
 const MOST_HEARD = 10_000;
 /** Calls that are heard of between two looks at how many there are. */
 const HEARD_AT_ONCE = 1000;
+/** Calls that are not settled: of one that lists, starts and leaves them without an end, no more are taken. */
+export const MOST_UNSETTLED = 200_000;
+/** Questions about one call: of more, the newest. */
+const MOST_QUESTIONS = 1000;
 /** Settled calls that one record names. */
 const SOME = 1000;
 /** Settled calls that are known by name: one that was settled so many ago is a new one, where it is named again. */
@@ -46,6 +50,8 @@ export class KnownCalls {
   #listed: ReadonlySet<string> = new Set();
   /** Heard of since somebody looked at how many there are. */
   #heard = 0;
+  /** Given up before they were started, in that order: of so many as of those that were only heard of is known what was said. */
+  readonly #given = new Set<string>();
   /** Settled ones, each with those of the host's questions about it that were answered. */
   readonly #past = new Map<string, readonly string[]>();
   /** The first records name settled calls, so many as one does, and stay as they are. */
@@ -85,11 +91,21 @@ export class KnownCalls {
     return false;
   }
 
-  /** Takes notice of a call; undefined: it is settled, or something else was announced under its id. */
-  meet(id: string, digest: string, since = Date.now()): KnownCall | undefined {
+  /** No new calls are taken. */
+  get isFull(): boolean {
+    return this.calls.size >= MOST_UNSETTLED;
+  }
+
+  /** Takes notice of a call; undefined: it is settled, or something else was announced under its id, or there are too many. */
+  meet(id: string, digest: string): KnownCall | undefined {
+    return this.#meet(id, digest, Date.now(), this.isFull);
+  }
+
+  #meet(id: string, digest: string, since = Date.now(), isFull = false): KnownCall | undefined {
     if (this.#past.has(id)) return undefined;
     const known = this.calls.get(id);
     if (known) return known.digest === digest ? known : undefined;
+    if (isFull) return undefined;
     const call: KnownCall = {
       id,
       digest,
@@ -131,6 +147,7 @@ export class KnownCalls {
       else call.turn = -1;
     }
     this.#past.clear();
+    this.#given.clear();
     this.#full = 0;
     this.#loose = [];
     this.terms.length = 0;
@@ -157,6 +174,7 @@ export class KnownCalls {
         break;
       case 'call':
         this.calls.set(record.call.callId, knownCall(record.call));
+        this.#sortOut(record.call.callId);
         break;
       case 'settled': {
         const answers = this.calls.get(record.callId)?.answers ?? [];
@@ -172,6 +190,7 @@ export class KnownCalls {
         const call =
           'at' in record ? this.#noted(record.callId, record.digest, record.at) : this.calls.get(record.callId);
         if (call) applyTo(call, record);
+        this.#sortOut(record.callId);
         break;
       }
       default:
@@ -226,13 +245,27 @@ export class KnownCalls {
     const known = this.calls.get(id);
     // What one host has noted binds the others, whatever they have been told.
     if (known && !known.isNoted && known.digest !== digest) this.calls.delete(id);
-    const call = this.meet(id, digest, since);
+    // What is noted counts, however much there is.
+    const call = this.#meet(id, digest, since);
     if (call) call.isNoted = true;
     return call;
   }
 
+  /** What was said of a call that was given up, and was not started, is void: where it is listed again, it is as good as new. */
+  #sortOut(id: string): void {
+    const call = this.calls.get(id);
+    this.#given.delete(id);
+    if (!call || call.voids === 0 || call.started || call.attempts > 0 || canBeVoid(call)) return;
+    this.#given.add(id);
+    const [oldest] = this.#given;
+    if (this.#given.size <= MOST_HEARD || oldest === undefined) return;
+    this.#given.delete(oldest);
+    this.calls.delete(oldest);
+  }
+
   #settle(id: string, answered: readonly string[]): void {
     this.calls.delete(id);
+    this.#given.delete(id);
     if (this.#past.has(id)) return;
     this.#past.set(id, answered);
     this.#loose.push(id);
@@ -273,6 +306,7 @@ function applyTo(call: KnownCall, record: Exclude<OfOpenCall, { kind: 'settled' 
   switch (record.kind) {
     case 'question':
       call.questions.push(record.question);
+      if (call.questions.length > MOST_QUESTIONS) call.questions.shift();
       call.asks = true;
       break;
     case 'answer':

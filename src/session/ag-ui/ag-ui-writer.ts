@@ -1,7 +1,7 @@
 import { isObject, keepNewest } from '../../base/index.ts';
 import type { AgentEvent, AgentMessageEvent, ContentPart, StreamEndEvent } from '../../contracts/index.ts';
 import { notesOf, textOfParts } from '../../contracts/index.ts';
-import { MOST_KNOWN, mayGrow, mayTheyAnswer, wordsOfPart } from '../ui/index.ts';
+import { GrowingChars, MOST_KNOWN, mayGrow, mayTheyAnswer, wordsOfPart } from '../ui/index.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 import type { AgUiQuestion } from './interrupts.ts';
 import { interruptOf } from './interrupts.ts';
@@ -30,6 +30,7 @@ export class AgUiWriter {
   readonly #options: AgUiWriterOptions;
   readonly #growing = new Map<string, Map<number, Growing>>();
   readonly #calls = new Set<string>();
+  readonly #chars = new GrowingChars();
   #fault: { message: string; code: string } | undefined;
 
   constructor(options: AgUiWriterOptions) {
@@ -107,12 +108,13 @@ export class AgUiWriter {
     const parts = this.#growing.get(id) ?? new Map<number, Growing>();
     if (!event.partial) {
       this.#growing.delete(id);
+      this.#chars.giveBack(parts.values());
       return this.#whole(id, parts, event);
     }
     if (!mayGrow(this.#growing, id, Number(part))) return [];
-    this.#growing.set(id, parts);
     const words = event.content[0] && wordsOfPart(event.content[0]);
-    if (!words) return [];
+    if (!words || !this.#chars.take(words.text.length)) return [];
+    this.#growing.set(id, parts);
     const known = parts.get(Number(part));
     if (known) {
       known.text += words.text;
@@ -145,6 +147,7 @@ export class AgUiWriter {
 
   #close(): AgUiEvent[] {
     const open = [...this.#growing.values()].flatMap((parts) => [...parts.values()].flatMap((part) => closed(part)));
+    for (const parts of this.#growing.values()) this.#chars.giveBack(parts.values());
     this.#growing.clear();
     return open;
   }

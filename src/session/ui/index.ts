@@ -1,6 +1,6 @@
 // Sessions as user interfaces of the AI SDK show them: chunks, messages, and what a page asks for.
 export { approvalIdOf, readApprovalId } from './approval-id.ts';
-export { MOST_KNOWN, mayGrow } from './bounds.ts';
+export { GrowingChars, MOST_KNOWN, mayGrow } from './bounds.ts';
 export type { UiApproval, UiFinishReason, UiMessage, UiMessageChunk, UiMetadata, UiPart, UiToolPart } from './chunk.ts';
 export { mayTheyAnswer } from './may-answer.ts';
 export { notRewound, toUiMessages } from './ui-messages.ts';

@@ -9,7 +9,7 @@ import type {
 } from '../../contracts/index.ts';
 import { canonicalJson, notesOf, textOfParts } from '../../contracts/index.ts';
 import { approvalIdOf } from './approval-id.ts';
-import { MOST_KNOWN, mayGrow } from './bounds.ts';
+import { GrowingChars, MOST_KNOWN, mayGrow, ShownCalls } from './bounds.ts';
 import type { UiMessageChunk } from './chunk.ts';
 import { mayTheyAnswer } from './may-answer.ts';
 import {
@@ -55,7 +55,8 @@ export class UiWriter {
   #isStepDone = false;
   readonly #messages = new Map<string, Map<number, StreamedPart>>();
   /** What the page was last given as the input of a call; undefined where it has it from before. */
-  readonly #calls: Map<string, { name: string; input: unknown } | undefined>;
+  readonly #calls: ShownCalls;
+  readonly #chars = new GrowingChars();
   readonly #asked = new Set<string>();
   /** Those of them that are no approvals, and open. */
   readonly #questions = new Set<string>();
@@ -63,7 +64,7 @@ export class UiWriter {
 
   constructor(options: UiWriterOptions = {}) {
     this.#options = options;
-    this.#calls = new Map((options.knownCalls ?? []).map((id) => [id, undefined]));
+    this.#calls = new ShownCalls(options.knownCalls);
   }
 
   /** Chunks for one event, in their order; none where it has nothing for a page. */
@@ -152,6 +153,7 @@ export class UiWriter {
     const streamed = this.#streamed(String(messageId));
     if (event.partial) return this.#delta(streamed, String(messageId), Number(part), event.content[0], event);
     this.#messages.delete(String(messageId));
+    this.#chars.giveBack(streamed.values());
     return this.#whole(streamed, event);
   }
 
@@ -171,6 +173,7 @@ export class UiWriter {
     const words = part && wordsOfPart(part);
     if (!words) return [];
     const { kind, text } = words;
+    if (!this.#chars.take(text.length)) return [];
     const known = streamed.get(at);
     if (known?.isOpen) {
       known.text += text;
@@ -252,8 +255,7 @@ export class UiWriter {
   }
 
   #call(toolCallId: string, toolName: string, input: unknown): UiMessageChunk[] {
-    this.#calls.set(toolCallId, { name: toolName, input });
-    keepNewest(this.#calls, MOST_KNOWN);
+    this.#calls.set(toolCallId, toolName, canonicalJson(input ?? null));
     return [{ type: 'tool-input-available', toolCallId, toolName, input }];
   }
 
@@ -301,7 +303,7 @@ export class UiWriter {
   #changed(callId: string, { name, args }: UiQuestion): UiMessageChunk[] {
     const known = this.#calls.get(callId);
     const tool = name ?? known?.name;
-    if (!args || tool === undefined || (known && canonicalJson(args) === canonicalJson(known.input ?? null))) return [];
+    if (!args || tool === undefined || (known && canonicalJson(args) === known.input)) return [];
     return this.#call(callId, tool, args);
   }
 
@@ -330,6 +332,7 @@ export class UiWriter {
   /** Ends what is open: text that no whole message has followed, and the step. */
   #end(): UiMessageChunk[] {
     const open = [...this.#messages.values()].flatMap((parts) => [...parts.values()].flatMap((part) => ended(part)));
+    for (const parts of this.#messages.values()) this.#chars.giveBack(parts.values());
     this.#messages.clear();
     if (!this.#isInStep) return open;
     this.#isInStep = false;

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
 import type { ReportedRequest } from '../../../src/contracts/index.ts';
+import { Budget } from '../../../src/host/terms/budget.ts';
+import { believed } from '../../../src/host/witness/believed.ts';
+import { KnownCalls, MOST_UNSETTLED } from '../../../src/host/witness/known-calls.ts';
 import { CoxswainError, createHost, rulePolicy, run } from '../../../src/index.ts';
 import { lyingExecutor } from '../../../src/testing/index.ts';
 import { notingTool } from '../kit.ts';
@@ -139,4 +142,101 @@ test('ATK5-05 a call under an id that is too long to be kept is neither shown no
   expect(seen).toEqual(ids.slice(0, 1));
   expect((await session.pending()).flatMap(({ callId }) => callId ?? [])).not.toContain(ids[1]);
   expect(told).toEqual([expect.stringContaining('the requestId of an open request is longer than 1000 characters')]);
+});
+
+const listedCall = (id: string, args: Record<string, unknown> = {}) => ({
+  ...{ requestId: id, callId: id, kind: 'tool', name: 'free', args, handledBy: 'agent', started: false },
+  ...{ turnId: 't', path: '', agentPath: ['liar'], requestedAt: '' },
+});
+
+test('ATK7-07 of calls that are started and left without a result no more are taken than a host can hold', () => {
+  const known = new KnownCalls();
+  for (let n = 0; n < MOST_UNSETTLED; n++) {
+    const decision = { outcome: 'approved', by: 'policy' } as never;
+    known.apply({ kind: 'go', id: `g${n}`, callId: `c${n}`, digest: 'd', decision, starts: true, at: n });
+  }
+  const executor = { sessionId: 's1', agent: 'liar' };
+  const { open, contradictions } = believed([listedCall('new')], known, executor);
+  expect(open).toEqual([]);
+  expect(contradictions).toEqual([{ requestId: 'new', what: expect.stringContaining('200000 calls of the session') }]);
+  // What another host over the same store has noted counts all the same.
+  known.apply({ kind: 'go', id: 'g', callId: 'noted', digest: 'd', decision: {} as never, starts: true, at: 1 });
+  expect(known.calls.get('noted')?.started).toBe(true);
+  known.apply({ kind: 'settled', callId: 'noted', digest: 'd' });
+  known.apply({ kind: 'settled', callId: 'c0', digest: 'd' });
+  expect(believed([listedCall('new')], known, executor).open).toHaveLength(1);
+});
+
+test('ATK7-07 calls that are asked about and given up without an end are forgotten, the oldest first; a started one is not', () => {
+  const known = new KnownCalls();
+  const decision = { outcome: 'approved', by: 'policy' } as never;
+  known.apply({ kind: 'go', id: 'g', callId: 'started', digest: 'd', decision, starts: true, at: 0 });
+  known.apply({ kind: 'void', callId: 'started', digest: 'd' });
+  for (let n = 0; n < 12_000; n++) {
+    const question = { requestId: `c${n}#policy` } as never;
+    known.apply({ kind: 'question', callId: `c${n}`, digest: 'd', question, at: n });
+    known.apply({ kind: 'void', callId: `c${n}`, digest: 'd' });
+  }
+  expect(known.calls.size).toBe(10_001);
+  expect([known.calls.has('c1999'), known.calls.has('c2000'), known.calls.has('started')]).toEqual([false, true, true]);
+  // The same from what stands in the place of the records.
+  const again = new KnownCalls();
+  for (const record of known.summary().records) again.apply(record);
+  again.apply({ kind: 'question', callId: 'x', digest: 'd', question: { requestId: 'x#policy' } as never, at: 1 });
+  again.apply({ kind: 'void', callId: 'x', digest: 'd' });
+  expect(again.calls.size).toBe(10_001);
+});
+
+test('ATK7-07 a question that is put again and again about one call keeps the newest of its kind', () => {
+  const known = new KnownCalls();
+  for (let n = 0; n < 1500; n++) {
+    const question = { requestId: `c#policy.${n}` } as never;
+    known.apply({ kind: 'question', callId: 'c', digest: 'd', question, at: n });
+    known.apply({ kind: 'void', callId: 'c', digest: 'd' });
+  }
+  const { questions = [] } = known.calls.get('c') ?? {};
+  expect([questions.length, questions.at(-1)?.requestId]).toEqual([1000, 'c#policy.1499']);
+});
+
+test('ATK7-08 of what an executor lists as open, so many characters are held; a call beyond them is not shown', async () => {
+  const told: string[] = [];
+  const text = 'x'.repeat(16 * 1024 * 1024);
+  const source = lyingExecutor({
+    calls: [],
+    lies: { open: () => [1, 2, 3, 4, 5].map((n) => listedCall(`c${n}`, { text })) },
+  });
+  const policy = rulePolicy([{ tool: 'free', outcome: 'ask' }]);
+  const host = createHost({ app: 'shop', agents: [source], policy, warn: (message) => told.push(message) });
+  const session = await host.open('liar');
+  expect((await session.pending()).map(({ callId }) => callId)).toEqual(['c1', 'c2', 'c3']);
+  expect(told).toHaveLength(2);
+  expect(told[0]).toContain('what is open has more than 67108864 characters of JSON with it');
+});
+
+test('ATK7-09 an executor that lists ever new calls in few rounds has its stream ended', () => {
+  const budget = new Budget({}, undefined, false);
+  for (const asked of [100_000, 100_000]) budget.sawRound(asked);
+  expect(budget.exceeded()).toBeUndefined();
+  budget.sawRound();
+  expect([budget.exceeded()?.code, budget.exceeded()?.message]).toEqual([
+    'E_MAX_LLM_CALLS',
+    expect.stringContaining('asked for 200001 calls and questions in one stream'),
+  ]);
+});
+
+test('ATK7-10 of usage that an executor says has been, the sum is kept', async () => {
+  const budget = new Budget({ usd: 1 }, { m: { input: 1, output: 1 } }, false);
+  async function* history() {
+    for (let at = 0; at < 1000; at++) yield { type: 'usage', model: 'm', inputTokens: 1000, id: `e${at}` } as never;
+  }
+  await budget.seeTurn(history());
+  // A thousand times a thousand tokens, at one USD for a million.
+  expect(budget.exceeded()?.code).toBe('E_MAX_BUDGET');
+  await budget.seeTurn(
+    (async function* () {
+      yield { type: 'usage', model: 'm', inputTokens: 9e9 } as never;
+      yield { type: 'stream_end', reason: 'completed' } as never;
+    })(),
+  );
+  expect(budget.exceeded()?.message).toContain('1.0000');
 });

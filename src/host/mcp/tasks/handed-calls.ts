@@ -20,8 +20,10 @@ export interface Handing<T> {
 export class HandedCalls {
   readonly #max: number;
   readonly #warn: (message: string, error?: unknown) => void;
-  /** By key of the task: whose it is. */
-  readonly #running = new Map<string, string>();
+  /** Of each owner, how many run: several may be of one task. */
+  readonly #owned = new Map<string, number>();
+  /** Of each task, how many run. */
+  readonly #running = new Map<string, number>();
 
   constructor(max: number, warn: (message: string, error?: unknown) => void) {
     this.#max = max;
@@ -57,6 +59,7 @@ export class HandedCalls {
     // Whoever waits for it hears of a failure; nobody may.
     made.catch(() => {});
     const isAlways = handing.afterMs === 0;
+    let leave: (() => void) | undefined;
     const timer = setTimeout(due.resolve, Math.min(handing.afterMs, MAX_TIMER_MS));
     try {
       const hasEnded = await Promise.race([
@@ -64,12 +67,14 @@ export class HandedCalls {
         Promise.all([begun.promise, due.promise]).then(() => false),
       ]);
       // What works needs a place among those that do; what has ended or waits needs none.
-      const becomesOne = hasEnded || isLeft ? isAlways || isLeft : this.#hasRoom(handing.owner);
+      if (!hasEnded) leave = this.#enter(handing.owner, isLeft);
+      const becomesOne = hasEnded ? isAlways || isLeft : leave !== undefined;
       if (!becomesOne || !place) return { outcome: await made };
       const { key, task } = await handing.seed(place.sessionId, place.turnId);
       signal.throwIfAborted();
       own.detach();
-      if (!hasEnded) this.#keep(key, handing.owner, made);
+      if (leave) this.#keep(key, made, leave);
+      leave = undefined;
       return { task };
     } catch (error) {
       // Who asked hears that it has failed: nothing of it runs on unseen.
@@ -77,30 +82,43 @@ export class HandedCalls {
       throw error;
     } finally {
       clearTimeout(timer);
+      leave?.();
       signal.removeEventListener('abort', cancel);
     }
   }
 
   /** Goes on with a task that nobody runs here, if there is room. */
   goOn(key: string, owner: string, context: ServerContext, call: Call): void {
-    if (this.#running.has(key) || !this.#hasRoom(owner)) return;
+    if (this.#running.has(key)) return;
+    const leave = this.#enter(owner);
+    if (!leave) return;
     const own = ownContext(context);
     own.detach();
-    this.#keep(key, owner, call(own.context, UNWATCHED));
+    this.#keep(key, call(own.context, UNWATCHED), leave);
   }
 
-  #hasRoom(owner: string): boolean {
-    let held = 0;
-    for (const other of this.#running.values()) if (other === owner) held += 1;
-    return held < this.#max;
+  /** Takes a place among those of one owner; what it gives gives it back. Undefined: there is none. */
+  #enter(owner: string, isFree = false): (() => void) | undefined {
+    if (!isFree && (this.#owned.get(owner) ?? 0) >= this.#max) return undefined;
+    count(this.#owned, owner, 1);
+    return () => count(this.#owned, owner, -1);
   }
 
-  #keep(key: string, owner: string, made: Promise<HandedOutcome>): void {
-    this.#running.set(key, owner);
+  #keep(key: string, made: Promise<HandedOutcome>, leave: () => void): void {
+    count(this.#running, key, 1);
     made
       .catch((error: unknown) => this.#warn('a task could not continue', error))
-      .finally(() => this.#running.delete(key));
+      .finally(() => {
+        count(this.#running, key, -1);
+        leave();
+      });
   }
+}
+
+function count(counts: Map<string, number>, name: string, by: number): void {
+  const now = (counts.get(name) ?? 0) + by;
+  if (now > 0) counts.set(name, now);
+  else counts.delete(name);
 }
 
 /** The context of a call that outlives its request: after `detach` nothing is sent on its behalf. */
