@@ -207,6 +207,25 @@ describe('times of schedules', () => {
     }
   });
 
+  test.each([
+    ['0 9 * * *', 'Australia/Lord_Howe', '2026-04-03T22:00:00Z', ['2026-04-04T22:30', '2026-04-05T22:30']],
+    ['0 * * * *', 'Australia/Lord_Howe', '2026-04-04T14:00:00Z', ['2026-04-04T15:30', '2026-04-04T16:30']],
+    ['30 1 * * *', 'Antarctica/Troll', '2026-10-24T12:00:00Z', ['2026-10-24T23:30', '2026-10-26T01:30']],
+  ])(
+    'ATK7-13 a schedule (%s) of a zone whose clocks are set by another time than an hour (%s) goes past that day',
+    async (cron, zone, from, times) => {
+      const read = await readCron(cron, zone, 'test');
+      const found: number[] = [];
+      for (let at = Date.parse(from); found.length < times.length; ) {
+        at = read.next(at) ?? Number.NaN;
+        found.push(at);
+      }
+      expect(found.map((time) => new Date(time).toISOString().slice(0, 16))).toEqual(times);
+      const until = (found.at(-1) ?? 0) + 1000;
+      expect(read.last(until, Date.parse(from))).toBe(found.at(-1));
+    },
+  );
+
   test('ATK7-05 counted from the last one or from nothing, the last time is the same on the day on which clocks are set back', async () => {
     const read = await readCron('30 2 * * *', 'Europe/Berlin', 'test');
     const first = Date.parse('2026-10-25T00:30:00Z');

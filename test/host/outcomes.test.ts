@@ -58,6 +58,10 @@ describe('webhooks', () => {
       { url: 'https://example.com/', secret: 'a plain password of some length' },
       { url: 'https://example.com/', secret: [] },
       { url: 'https://example.com/', secret, retries: 3 },
+      // ATK7-14: a timer that is too long ends at once.
+      ...[0, 600_001, 2 ** 32, Number.POSITIVE_INFINITY].map((timeoutMs) => ({
+        ...{ url: 'https://example.com/', secret, timeoutMs },
+      })),
     ];
     for (const wrong of bad) {
       const { code, message: said } = await refusal((async () => webhooks({ one: wrong }))());

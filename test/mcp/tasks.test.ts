@@ -152,6 +152,28 @@ describe('a call that runs long', () => {
     expect(await handed.make(context(), never, again)).toEqual({ task: 'made' });
   });
 
+  test('ATK7-15 of a session that was deleted and made again the former tasks are no more, wherever they stood', async () => {
+    await using shop = await openShop({ mcp: { ...required, authenticate: byName } });
+    const anna = { token: 'anna' };
+    const first = await task(shop.url, 'say one', anna);
+    const [, sessionId = ''] = JSON.parse(Buffer.from(first.taskId, 'base64url').toString()) as string[];
+    await once(shop.url, first.taskId, 'completed', anna);
+    const second = await task(shop.url, 'say two', anna, { session_id: sessionId });
+    await once(shop.url, second.taskId, 'completed', anna);
+    await shop.host.sessions('anna').delete(sessionId);
+    for (const { taskId } of [first, second]) {
+      expect((await ask(shop.url, 'tasks/get', { taskId }, anna)).error?.code).toBe(-32_602);
+    }
+    await using again = await shop.host.open('puppet', { sessionId, userId: 'anna', create: true });
+    for await (const _ of again.stream('say three')) break;
+    for (const { taskId } of [first, second]) {
+      for (const method of ['tasks/get', 'tasks/cancel', 'tasks/update']) {
+        const { error } = await ask(shop.url, method, { taskId, inputResponses: {} }, anna);
+        expect(error).toMatchObject({ code: -32_602, message: 'there is no task of this id, or no more' });
+      }
+    }
+  });
+
   test('MCT-06 whose caller leaves before it is a task is aborted; after that nobody has to be there', async () => {
     await using shop = await openShop({ mcp: { tasks: { afterMs: 60_000 } } });
     const leaves = new AbortController();

@@ -17,7 +17,7 @@ export interface WebhookOptions {
   secret: string | readonly string[];
   /** The words of the agent's last message are sent as well, 64 KiB at most. Default false: who it was and how it ended. */
   answer?: boolean;
-  /** Milliseconds that the receiver has. Default 10,000. */
+  /** Milliseconds that the receiver has, 600,000 at most. Default 10,000. */
   timeoutMs?: number;
   /** It may be on this machine or in a private network, and be plain `http://`. Default false. */
   private?: boolean;
@@ -38,6 +38,9 @@ interface Receiver {
   readonly timeoutMs: number;
   readonly isPrivate: boolean;
 }
+
+/** Milliseconds that a receiver may have: what waits for it waits in memory. */
+const MAX_TIMEOUT_MS = 600_000;
 
 const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
 
@@ -72,6 +75,9 @@ function receiverOf(given: WebhookOptions, where: string): Receiver {
   }
   if (!isPrivate && isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0 && !isPublicAddress(url.hostname)) {
     throw badInput(`${where}.url: this address is not public: private: true lets it be`);
+  }
+  if (timeoutMs === 0 || timeoutMs > MAX_TIMEOUT_MS) {
+    throw badInput(`${where}.timeoutMs: above 0, and at most ${MAX_TIMEOUT_MS}`);
   }
   const keys = [given.secret].flat().map((secret) => Buffer.from(SECRET.exec(secret)?.[1] ?? '', 'base64'));
   if (keys.length === 0 || keys.some(({ length }) => length < 24 || length > 64)) {

@@ -8,6 +8,13 @@ const RANGES_MS = [4 * 3600_000, 26 * 3600_000] as const;
 /** Times that are counted from one that is known. */
 const MOST_COUNTED = 64;
 
+/**
+ * Where clocks are set back by less than an hour, the parser finds nothing from the day before on: so many of these milliseconds later
+ * it does.
+ */
+const SKIP_MS = 1800_000;
+const SKIPS = 52;
+
 /** When a schedule is due. */
 export interface Cron {
   /** The first time after this one, in epoch milliseconds; undefined: never again. */
@@ -42,11 +49,11 @@ export async function readCron(expression: string, timeZone: string, where: stri
   } catch (error) {
     throw bad(`${where}.cron: ${messageOf(error)}`, error);
   }
-  const next = (after: number) => timeOf(() => from(after).next().getTime());
+  const next = (after: number) => nextOf(from, after);
   return {
     next,
     last(until, since) {
-      const counted = since === undefined ? undefined : lastBetween(from(since), until, MOST_COUNTED);
+      const counted = since === undefined ? undefined : lastBetween(from, since, until, MOST_COUNTED);
       if (counted && !counted.isCut) return counted.found;
       const near = timeOf(() =>
         from(until + 1)
@@ -56,7 +63,7 @@ export async function readCron(expression: string, timeZone: string, where: stri
       if (near === undefined) return undefined;
       // Counted forwards, as `next` does: where clocks are set back, backwards gives other times.
       for (const range of RANGES_MS) {
-        const { found } = lastBetween(from(near - range), until);
+        const { found } = lastBetween(from, near - range, until);
         if (found !== undefined) return found;
       }
       return undefined;
@@ -64,15 +71,51 @@ export async function readCron(expression: string, timeZone: string, where: stri
   };
 }
 
+/** Times from one on, as the parser has them. */
+type From = (time: number) => { next(): { getTime(): number } };
+
+function nextOf(from: From, after: number): number | undefined {
+  return timeOf(() => from(after).next().getTime()) ?? skipped(from, after);
+}
+
+/** From the earliest place from which the parser finds anything. */
+function skipped(from: From, after: number): number | undefined {
+  const look = (skips: number) =>
+    timeOf(() =>
+      from(after + skips * SKIP_MS)
+        .next()
+        .getTime(),
+    );
+  let found = look(SKIPS);
+  // It never comes again.
+  if (found === undefined) return undefined;
+  for (let few = 0, many = SKIPS; many - few > 1; ) {
+    const middle = (few + many) >>> 1;
+    const time = look(middle);
+    if (time === undefined) few = middle;
+    else {
+      many = middle;
+      found = time;
+    }
+  }
+  return found;
+}
+
 /** @returns `isCut`: there are more than `most` */
 function lastBetween(
-  times: { next(): { getTime(): number } },
+  from: From,
+  after: number,
   until: number,
   most = Number.POSITIVE_INFINITY,
 ): { found: number | undefined; isCut: boolean } {
   let found: number | undefined;
+  let times = from(after);
   for (let count = 0; count < most; count++) {
-    const time = timeOf(() => times.next().getTime());
+    let time = timeOf(() => times.next().getTime());
+    if (time === undefined) {
+      time = skipped(from, found ?? after);
+      if (time !== undefined) times = from(time);
+    }
     if (time === undefined || time > until) return { found, isCut: false };
     found = time;
   }

@@ -103,7 +103,10 @@ export class Assembler {
     if (!event.partial) return [...this.#rest(event, messageId), event];
     const part = Number(notesOf(event).part ?? 0);
     const length = lengthOf(event.content[0]);
-    const parts = this.#shown.get(messageId) ?? new Map<number, number>();
+    const known = this.#shown.get(messageId);
+    // A server that is as it should be sends no deltas of more.
+    if (known ? known.size >= MAX_GROWING && !known.has(part) : this.#shown.size >= MAX_GROWING) return [];
+    const parts = known ?? new Map<number, number>();
     const shown = parts.get(part) ?? 0;
     if (at !== undefined && at !== shown) {
       if (at > shown) {

@@ -53,6 +53,20 @@ export class LoggedTurns {
   /** What a turn has come to so far. */
   async of(turnId: string | undefined): Promise<Turn> {
     if (turnId === undefined) return new Turn();
+    try {
+      return await this.#read(turnId);
+    } catch (error) {
+      const isKnown = this.#places.get(this.#name) !== undefined;
+      if (!isKnown || !isCoxswainError(error) || error.code !== 'E_BAD_INPUT') throw error;
+      // The session was deleted and made again: what is known of the log before it says nothing of this one.
+      this.#places.delete(this.#name);
+      this.#turnId = undefined;
+      this.#after = undefined;
+      return this.#read(turnId);
+    }
+  }
+
+  async #read(turnId: string): Promise<Turn> {
     // Events of an executor that gives them no cursor are read again.
     if (this.#turnId !== turnId || this.#after === undefined) {
       this.#turnId = turnId;
