@@ -42,6 +42,7 @@ export function believed(
   claims: unknown,
   known: KnownCalls,
   executor: Executor,
+  most = MOST_CHARS,
 ): { open: ReportedRequest[]; contradictions: Contradiction[] } {
   const open: ReportedRequest[] = [];
   const contradictions: Contradiction[] = [];
@@ -62,8 +63,8 @@ export function believed(
     }
     const { requestId } = read;
     chars += charsOf(read);
-    if (chars > MOST_CHARS) {
-      contradictions.push({ requestId, what: `what is open has more than ${MOST_CHARS} characters of JSON with it` });
+    if (chars > most) {
+      contradictions.push({ requestId, what: `what is open has more than ${most} characters of JSON with it` });
       continue;
     }
     const call = read.kind === 'tool' ? known.meet(requestId, announced(read)) : undefined;

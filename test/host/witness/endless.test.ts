@@ -198,19 +198,14 @@ test('ATK7-07 a question that is put again and again about one call keeps the ne
   expect([questions.length, questions.at(-1)?.requestId]).toEqual([1000, 'c#policy.1499']);
 });
 
-test('ATK7-08 of what an executor lists as open, so many characters are held; a call beyond them is not shown', async () => {
-  const told: string[] = [];
-  const text = 'x'.repeat(16 * 1024 * 1024);
-  const source = lyingExecutor({
-    calls: [],
-    lies: { open: () => [1, 2, 3, 4, 5].map((n) => listedCall(`c${n}`, { text })) },
-  });
-  const policy = rulePolicy([{ tool: 'free', outcome: 'ask' }]);
-  const host = createHost({ app: 'shop', agents: [source], policy, warn: (message) => told.push(message) });
-  const session = await host.open('liar');
-  expect((await session.pending()).map(({ callId }) => callId)).toEqual(['c1', 'c2', 'c3']);
-  expect(told).toHaveLength(2);
-  expect(told[0]).toContain('what is open has more than 67108864 characters of JSON with it');
+test('ATK7-08 of what an executor lists as open, so many characters are held; a call beyond them is not shown', () => {
+  const claims = [1, 2, 3, 4, 5].map((n) => listedCall(`c${n}`, { text: 'x'.repeat(1000) }));
+  const executor = { sessionId: 's1', agent: 'liar' };
+  const { open, contradictions } = believed(claims, new KnownCalls(), executor, 4000);
+  expect(open.map(({ callId }) => callId)).toEqual(['c1', 'c2', 'c3']);
+  const what = 'what is open has more than 4000 characters of JSON with it';
+  expect(contradictions).toEqual(['c4', 'c5'].map((requestId) => ({ requestId, what })));
+  expect(believed(claims, new KnownCalls(), executor).open).toHaveLength(5);
 });
 
 test('ATK7-09 an executor that lists ever new calls in few rounds has its stream ended', () => {
