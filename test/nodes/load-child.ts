@@ -1,4 +1,6 @@
 import { writeSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { postgresBus, postgresDispatcher } from '../../src/adapters/nodes/index.ts';
 import { openSql } from '../../src/adapters/stores/sql/index.ts';
 import { loadHost } from './load-host.ts';
@@ -14,3 +16,12 @@ const bus = await postgresBus(url, { app: 'shop', warn });
 const host = loadHost(store, { dispatcher, bus, warn }, Number(modelMs));
 await host.work({ concurrency: Number(turns) });
 say('ready');
+
+// What is still held after all garbage is gone: what grows there, grows.
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+setInterval(() => {
+  collect();
+  const { heapUsed, rss } = process.memoryUsage();
+  say(`memory ${[heapUsed, rss].map((bytes) => (bytes / 1024 / 1024).toFixed(1)).join(' ')}`);
+}, 20_000).unref();

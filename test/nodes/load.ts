@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { postgresDispatcher } from '../../src/adapters/nodes/index.ts';
 import { newId } from '../../src/base/index.ts';
@@ -27,7 +28,8 @@ await database.query(
   `CREATE TABLE effects (call_id text, tool text, pid integer, was_finished boolean, holds boolean);
   CREATE TABLE frozen (pid integer PRIMARY KEY)`,
 );
-const nodes: { child: Child; warnings: string[] }[] = [];
+/** Of each node: what it holds and what it takes, in MiB, each 20 seconds. */
+const nodes: { child: Child; warnings: string[]; held: number[]; taken: number[] }[] = [];
 let isOver = false;
 let refused = 0;
 let endsBy = Number.POSITIVE_INFINITY;
@@ -38,10 +40,17 @@ try {
     const turns = String(Math.ceil(running / nodeCount) + 20);
     const child = startChild('../nodes/load-child.ts', url, schema, turns, String(modelMs));
     if ((await child.next()) !== 'ready') throw new Error('a node did not start');
-    const warnings: string[] = [];
-    nodes.push({ child, warnings });
+    const node = { child, warnings: [] as string[], held: [] as number[], taken: [] as number[] };
+    nodes.push(node);
     void (async () => {
-      for (let line = await child.next(); line !== undefined; line = await child.next()) warnings.push(line);
+      for (let line = await child.next(); line !== undefined; line = await child.next()) {
+        const [, held, taken] = /^memory (\S+) (\S+)$/.exec(line) ?? [];
+        if (held === undefined || taken === undefined) node.warnings.push(line);
+        else {
+          node.held.push(Number(held));
+          node.taken.push(Number(taken));
+        }
+      }
     })();
   }
   const cpuBefore = cpuOf(nodes.map(({ child }) => child.pid));
@@ -88,10 +97,10 @@ try {
       mine.push(session);
     }
   };
-  const memory: number[][] = [];
+  const loads: number[] = [];
   const measuring = (async () => {
     while (!isOver) {
-      memory.push(nodes.map(({ child }) => rssOf(child.pid)));
+      loads.push(loadavg()[0] ?? 0);
       await sleep(2000);
     }
   })();
@@ -106,9 +115,6 @@ try {
     { length: tenants },
     (_, tenant) => steady.filter((one) => one.tenant === tenant).length,
   );
-  const third = Math.ceil(memory.length / 3);
-  const mean = (of: number[][]) =>
-    Math.round(of.flat().reduce((sum, one) => sum + one, 0) / Math.max(1, of.flat().length));
   console.log(
     `${nodeCount} nodes, ${tenants} tenants, ${sessions} sessions, ${running} turns at a time, ${Math.round(tookSeconds)} s`,
   );
@@ -119,9 +125,14 @@ try {
     `a turn (${2 * modelMs} ms of it are the model's): p50 ${percentile(times, 50)} ms, p99 ${percentile(times, 99)} ms`,
   );
   console.log(`turns of a tenant: least ${Math.min(...perTenant)}, most ${Math.max(...perTenant)}`);
-  console.log(
-    `memory of a node: ${mean(memory.slice(0, third))} MiB in the first third, ${mean(memory.slice(-third))} in the last`,
-  );
+  for (const [n, { held, taken }] of nodes.entries()) {
+    const shown = (of: readonly number[]) => of.map(Math.round).join(' ');
+    console.log(
+      `node ${n}: heap after a collection ${shown(held)} MiB, ${slopeOf(held)} MiB a minute in the second half`,
+    );
+    console.log(`node ${n}: memory ${shown(taken)} MiB, ${slopeOf(taken)} a minute in the second half`);
+  }
+  console.log(`load average ${Math.min(...loads).toFixed(1)} to ${Math.max(...loads).toFixed(1)}`);
   console.log(`${refused} turns were refused at first, and taken later`);
   console.log(`CPU of the nodes: ${((1000 * cpu) / ended.length).toFixed(1)} ms a turn`);
   const [rows] = await database.query(
@@ -161,9 +172,16 @@ async function submit(words: string, options: SubmitOptions): Promise<void> {
   }
 }
 
-/** MiB of resident memory. */
-function rssOf(pid: number): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+/** By least squares over the second half of values that were taken each 20 seconds. */
+function slopeOf(values: readonly number[]): string {
+  const half = values.slice(Math.floor(values.length / 2));
+  const mean = half.reduce((sum, one) => sum + one, 0) / half.length;
+  const middle = (half.length - 1) / 2;
+  const [above, below] = half.reduce(
+    ([a, b], one, n) => [a + (n - middle) * (one - mean), b + (n - middle) ** 2],
+    [0, 0],
+  );
+  return (3 * (above / below)).toFixed(2);
 }
 
 /** Seconds of both kinds of CPU time. */
