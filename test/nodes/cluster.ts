@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { postgresDispatcher } from '../../src/adapters/nodes/index.ts';
 import { newId } from '../../src/base/index.ts';
 import type { AgentHost, HostOptions } from '../../src/index.ts';
 import type { TestDatabase } from '../adapters/databases.ts';
 import type { Child } from '../adapters/processes.ts';
 import { startChild } from '../adapters/processes.ts';
+import type { Behind } from './dispatchers.ts';
+import { dispatcherOf } from './dispatchers.ts';
 import { nodeHost, openWorld, worldTables } from './node-host.ts';
 
 export interface ClusterNode {
@@ -29,8 +30,11 @@ export interface Version {
   skewMs?: number;
 }
 
-/** Any number of node processes over one database, and a program that runs nothing, to submit and to decide. */
-export async function cluster(database: TestDatabase, schema: string, seed = 1) {
+/**
+ * Any number of node processes over one database, with the dispatcher that `word` names, and a program that runs nothing, to
+ * submit and to decide. `behind`: what balances between Restate and the nodes.
+ */
+export async function cluster(database: TestDatabase, word: string, seed = 1, behind?: Behind) {
   const url = database.url as string;
   await (await database.open()).close();
   await database.query(worldTables);
@@ -47,7 +51,7 @@ export async function cluster(database: TestDatabase, schema: string, seed = 1) 
     const child = startChild(
       '../nodes/node-child.ts',
       url,
-      schema,
+      word,
       String(seed + nodes.length),
       version,
       onAgentChanged,
@@ -61,6 +65,7 @@ export async function cluster(database: TestDatabase, schema: string, seed = 1) 
     const over = (async () => {
       for (let line = await child.next(); line !== undefined; line = await child.next()) {
         said.push(line);
+        if (line.startsWith('listens ')) behind?.add(Number(line.slice('listens '.length)));
         if (line.startsWith('ready ')) resolve(Number(line.slice('ready '.length)));
         for (const look of waiting) look();
       }
@@ -88,7 +93,7 @@ export async function cluster(database: TestDatabase, schema: string, seed = 1) 
   /** A host of this process, which takes no turns. */
   async function outside({ version = '1', onAgentChanged = 'ask' }: Version = {}): Promise<AgentHost> {
     const store = await database.open();
-    const dispatcher = await postgresDispatcher(url, { app: 'shop', schema, warn: () => {} });
+    const dispatcher = await dispatcherOf(word, url, { warn: () => {} });
     const host = nodeHost(store, world, { dispatcher, warn: () => {}, version, onAgentChanged });
     closers.push(async () => {
       await host.close();
@@ -133,6 +138,9 @@ export async function cluster(database: TestDatabase, schema: string, seed = 1) 
     approve,
     nodes,
     ended: (session: string) => until(async () => !(await open(session))),
+    /** Sessions whose turns have not ended. */
+    open: async () =>
+      (await database.query('SELECT session_id FROM adk_open_turns')).map((row) => String(row.session_id)),
     /** Tools that ran, with the program that ran them. */
     effects: (session: string) =>
       database.query(

@@ -6,10 +6,11 @@ import { randomFrom } from '../adapters/kill.ts';
 import type { Acknowledged } from './check-history.ts';
 import { faultsOf } from './check-history.ts';
 import { cluster } from './cluster.ts';
+import { ownRestate } from './dispatchers.ts';
 import { canHaveNats, ownNats, ownPostgres } from './parts.ts';
 
 /** What may go wrong with what nodes stand on. */
-export const faults = ['cut', 'restart', 'crash', 'full', 'read-only', 'nats'] as const;
+export const faults = ['cut', 'restart', 'crash', 'full', 'read-only', 'nats', 'restate'] as const;
 export type Fault = (typeof faults)[number];
 
 export interface FaultOptions {
@@ -19,13 +20,16 @@ export interface FaultOptions {
   plan: readonly Fault[];
   /** Turns that are begun at a time. */
   submitted?: number;
+  /** Restate brings the turns, not PostgreSQL. */
+  restate?: boolean;
   log?: (line: string) => void;
 }
 
-/** Milliseconds in which everything has to be well again. */
+/** Milliseconds in which everything has to be well again, and in which what the test has opened has to be closed. */
 const HEALED_MS = 120_000;
+const CLOSED_MS = 30_000;
 
-/** What is told of a fault: some line of some node has this. */
+/** What is told of a fault: some line of some node has this, or what one who submits is refused with. */
 const told: Record<Fault, RegExp> = {
   cut: /warn .*(does not answer|lost|terminat|away|connection|Connection)/,
   restart: /warn .*(does not answer|lost|terminat|away|connection|Connection|shut)/,
@@ -33,17 +37,20 @@ const told: Record<Fault, RegExp> = {
   full: /warn .*(E_STORE_FULL|full|No space|could not extend)/,
   'read-only': /warn .*(read-only|E_STORE_READ_ONLY)/,
   nats: /warn .*NATS is away/,
+  restate: /E_DISPATCHER/,
 };
 
 /**
- * Nodes, one of them with a clock that is ten minutes late, over a PostgreSQL and a NATS that fail one after the other while
- * turns run. Each fault is reported by a node and healed; afterwards every acknowledged turn is in the log once, and has ended.
+ * Nodes, one of them with a clock that is ten minutes late, over a PostgreSQL, a NATS and a Restate that fail one after the other
+ * while turns run. Each fault is reported and healed; afterwards every acknowledged turn is in the log once, and has ended.
  */
-export async function faultNodes({ nodes: count, seed, plan, submitted = 4, log = () => {} }: FaultOptions) {
+export async function faultNodes({ nodes: count, seed, plan, submitted = 4, restate, log = () => {} }: FaultOptions) {
   const random = randomFrom(seed);
   const server = await ownPostgres();
   const nats = canHaveNats ? await ownNats() : undefined;
-  const nodes = await cluster(server.database, 'queue', seed);
+  const bringing = restate ? await ownRestate() : undefined;
+  const nodes = await cluster(server.database, bringing?.word ?? 'queue', seed, bringing?.behind);
+  const refused: string[] = [];
   const messages: { session: string; words: string }[] = [];
   const healed: { fault: Fault; ms: number }[] = [];
   let isOver = false;
@@ -61,15 +68,19 @@ export async function faultNodes({ nodes: count, seed, plan, submitted = 4, log 
       }),
     );
     for (const fault of plan) {
-      if ((fault === 'full' && !server.hasDisk) || (fault === 'nats' && !nats)) {
-        log(`${fault}: left out, this machine cannot make it`);
+      if ((fault === 'full' && !server.hasDisk) || (fault === 'nats' && !nats) || (fault === 'restate' && !bringing)) {
+        log(`${fault}: left out, it cannot be made here`);
         continue;
       }
       await sleep(300 + random(700));
       if (failed !== undefined) break;
       const lines = nodes.nodes.map(({ said }) => said.length);
+      const refusals = refused.length;
       const begun = performance.now();
-      const saidSince = () => nodes.nodes.flatMap(({ said: all }, n) => all.slice(lines[n]));
+      const saidSince = () => [
+        ...nodes.nodes.flatMap(({ said: all }, n) => all.slice(lines[n])),
+        ...refused.slice(refusals),
+      ];
       await inject(fault, () => saidSince().some((line) => told[fault].test(line)));
       // What was begun before has ended, and so has what is begun now.
       await progress(messages.length);
@@ -86,7 +97,7 @@ export async function faultNodes({ nodes: count, seed, plan, submitted = 4, log 
     isOver = true;
     await Promise.all(load);
     if (failed !== undefined) throw failed;
-    for (const { session } of messages) await within(nodes.ended(session), `${session} is stuck`);
+    await allEnded();
     const wrong = await faultsOf(server.database.query, { messages } satisfies Acknowledged);
     assert.deepEqual(wrong, [], `seed ${seed}`);
     return { turns: messages.length, healed };
@@ -95,9 +106,23 @@ export async function faultNodes({ nodes: count, seed, plan, submitted = 4, log 
     throw error;
   } finally {
     isOver = true;
-    await nodes.close();
-    await nats?.kill();
-    await server.close();
+    // What does not close is reported, and hides nothing that was thrown before.
+    for (const [what, close] of Object.entries({
+      nodes: nodes.close,
+      nats: async () => nats?.kill(),
+      restate: async () => bringing?.close(),
+      postgres: server.close,
+    })) {
+      await within(close(), `${what}: not closed`, CLOSED_MS).catch((error: unknown) => log(String(error)));
+    }
+  }
+
+  async function allEnded(): Promise<void> {
+    const deadline = performance.now() + HEALED_MS;
+    for (let open = await nodes.open(); open.length > 0; open = await nodes.open()) {
+      assert(performance.now() < deadline, `seed ${seed}: turns are stuck: ${open.join(', ')}`);
+      await sleep(100);
+    }
   }
 
   /** It lasts until a node has said something of it, and a little longer. */
@@ -131,6 +156,10 @@ export async function faultNodes({ nodes: count, seed, plan, submitted = 4, log 
         await nats?.kill();
         await lasts();
         return nats?.start();
+      case 'restate':
+        await bringing?.kill();
+        await lasts();
+        return bringing?.start();
     }
   }
 
@@ -143,6 +172,7 @@ export async function faultNodes({ nodes: count, seed, plan, submitted = 4, log 
         await within(nodes.ended(turn.session), `${turn.session} is stuck`);
       } catch (error) {
         if (!isCoxswainError(error) && !isOfDatabase(error)) throw error;
+        refused.push(`warn refused: ${isCoxswainError(error) ? error.code : ''} ${String(error)}`);
         await sleep(100);
       }
     }
@@ -150,9 +180,12 @@ export async function faultNodes({ nodes: count, seed, plan, submitted = 4, log 
 
   async function approves(host: AgentHost): Promise<void> {
     const by = { id: 'boss', roles: ['boss'] };
-    const isWaiting = async () =>
-      Number((await server.database.query('SELECT count(*) AS n FROM adk_open_turns'))[0]?.n) > 0;
-    while (!isOver || (await isWaiting().catch(() => true))) {
+    let deadline = Number.POSITIVE_INFINITY;
+    for (;;) {
+      const open = await nodes.open().catch(() => ['one that the database does not tell']);
+      if (isOver && open.length === 0) return;
+      if (isOver) deadline = Math.min(deadline, performance.now() + HEALED_MS);
+      assert(performance.now() < deadline, `seed ${seed}: turns are still open: ${open.join(', ')}`);
       try {
         for (const { request, userId } of await host.approvals.list()) {
           await host.approvals.decide(
@@ -176,10 +209,10 @@ export async function faultNodes({ nodes: count, seed, plan, submitted = 4, log 
     }
   }
 
-  async function within(work: Promise<unknown>, what: string): Promise<void> {
+  async function within(work: Promise<unknown>, what: string, ms = HEALED_MS): Promise<void> {
     const controller = new AbortController();
     try {
-      const late = sleep(HEALED_MS, 'late', { signal: controller.signal }).catch(() => 'late');
+      const late = sleep(ms, 'late', { signal: controller.signal }).catch(() => 'late');
       assert((await Promise.race([work.then(() => 'done'), late])) === 'done', `seed ${seed}: ${what}`);
     } finally {
       controller.abort();

@@ -52,12 +52,15 @@ export async function ownPostgres() {
   if (hasDisk) await ask(`CREATE TABLESPACE small LOCATION '${disk}'`);
   await ask(`CREATE DATABASE shop${hasDisk ? ' TABLESPACE small' : ''}`);
   const url = base.replace(/\/postgres$/, '/shop');
+  // Connections that are cut are replaced: what was asked on one of them fails.
+  const pool = new pg.Pool({ connectionString: url, application_name: 'test', max: 4, connectionTimeoutMillis: 5000 });
+  pool.on('error', () => {});
   const filler = join(disk, 'filler');
   const database: TestDatabase = {
     name: 'postgres',
     url,
     open: () => openSql(url, { maxConnections: 6 }),
-    query: (sql) => ask(sql, url),
+    query: async (sql) => (await pool.query(sql)).rows,
     empty: async () => {},
     drop: async () => {},
   };
@@ -95,6 +98,7 @@ export async function ownPostgres() {
       };
     },
     async close() {
+      await pool.end();
       await stopped(server, 'SIGQUIT');
       if (hasDisk) execFileSync('umount', [disk]);
       rmSync(folder, { recursive: true, force: true });

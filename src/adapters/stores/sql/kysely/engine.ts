@@ -39,6 +39,7 @@ export class KyselyEngine implements SqlEngine {
   readonly #database: Kysely<unknown>;
   readonly #options: KyselyEngineOptions;
   readonly #queries = new Map<string, CompiledQuery>();
+  ended = 0;
 
   constructor(database: Kysely<unknown>, options: KyselyEngineOptions) {
     this.#database = database;
@@ -52,11 +53,13 @@ export class KyselyEngine implements SqlEngine {
     for (let tries = 1; ; tries++) {
       const progress = { committing: false };
       try {
-        return await this.#database.getExecutor().provideConnection((connection) => {
+        const result = await this.#database.getExecutor().provideConnection((connection) => {
           const execute = (query: Query) => this.#execute(connection, query);
           if (begin === undefined) return runEach(steps(), execute);
           return this.#atomic(connection, begin, steps, execute, progress);
         });
+        this.ended++;
+        return result;
       } catch (error) {
         const again = this.dialect.isCollision(error)
           ? tries < TRIES

@@ -352,15 +352,20 @@ export class LockLeases extends Leases {
     }
   }
 
-  /** Whoever keeps the only connection of a pool would wait for itself. */
+  /** Whoever keeps the only connection of a pool would wait for itself. One that is busy answers others meanwhile. */
   async #checkAnother(): Promise<void> {
-    const { promise: late, resolve } = Promise.withResolvers<'late'>();
-    const timer = setTimeout(resolve, ANOTHER_CONNECTION, 'late');
-    try {
-      const query = this.engine.transaction('single', () => one(PING, []));
-      if ((await Promise.race([query, late])) === 'late') throw oneConnection(this.engine.store);
-    } finally {
-      clearTimeout(timer);
+    const query = Promise.resolve(this.engine.transaction('single', () => one(PING, [])));
+    // Nobody waits for it any more where it is given up.
+    query.catch(() => {});
+    for (let before = this.engine.ended; ; before = this.engine.ended) {
+      const { promise: late, resolve } = Promise.withResolvers<'late'>();
+      const timer = setTimeout(resolve, ANOTHER_CONNECTION, 'late');
+      try {
+        if ((await Promise.race([query, late])) !== 'late') return;
+      } finally {
+        clearTimeout(timer);
+      }
+      if (this.engine.ended === before) throw oneConnection(this.engine.store);
     }
   }
 }

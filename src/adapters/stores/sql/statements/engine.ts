@@ -13,6 +13,8 @@ export interface SqlEngine {
    * @throws CoxswainError, whatever the database threw
    */
   transaction<T>(kind: TransactionKind, steps: () => Steps<T>): T | Promise<T>;
+  /** Transactions that have ended so far: of those that wait, whether others are still answered. */
+  readonly ended?: number;
   /** A connection of its own, until it is let go or lost. */
   hold?(): Promise<HeldConnection>;
   /** For somebody who is going to write much in drafts. Absent: drafts are brought to the disk as they come. */
