@@ -40,6 +40,7 @@ const tables = [
     'adk_journal_records',
     'adk_checkpoints',
     'adk_dead_holders',
+    'adk_session_facts',
   ],
 ];
 let made = 0;

@@ -18,6 +18,7 @@ import {
 } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { openConnection } from '../../src/adapters/stores/sql/sqlite-file/connection.ts';
 import { createEvent } from '../../src/runtime/index.ts';
+import { factsOf, listed, step, turn } from '../suites/session-facts.ts';
 import {
   answer,
   call,
@@ -176,13 +177,13 @@ describe('schema', () => {
         'adk_journal_records',
       ],
       ...['adk_journals', 'adk_memories', 'adk_memory_vectors', 'adk_open_calls', 'adk_open_turns'],
-      ...['adk_sessions', 'adk_user_states'],
+      ...['adk_session_facts', 'adk_sessions', 'adk_user_states'],
     ]);
     migrateDown(database);
     migrateDown(database);
     expect(tables()).toEqual([]);
     migrateUp(database);
-    expect(tables()).toHaveLength(14);
+    expect(tables()).toHaveLength(15);
   });
 
   test('open calls of a file of an older version are open still, in their order, and back again', async () => {
@@ -204,6 +205,24 @@ describe('schema', () => {
     expect(await after.openCalls({ app: 'shop' })).toEqual(rows);
     await after.append(key, [answer('e3', 'c2')]);
     expect((await after.openCalls(key)).map(({ callId }) => callId)).toEqual(['c1']);
+  });
+
+  test('INS-11 logs of a file of an older version are counted when they are listed', async () => {
+    const before = open();
+    await before.create(listed);
+    await before.append(listed, [turn('t1'), step('e1', ['pay', 'post'], { inputTokens: 7, cost: { usd: 0.5 } })]);
+    const facts = await factsOf(before, 's1');
+    await before.close();
+    migrateFile(file, SCHEMA_VERSION - 1);
+    const after = open();
+    // What is added before anybody lists it is counted with it, once.
+    await after.append(listed, [step('e2', ['pay', 'ship'], { inputTokens: 3 })]);
+    const now = { ...facts, steps: 2, inputTokens: 10 };
+    const { tools = [], ...rest } = (await factsOf(after, 's1')) ?? {};
+    expect({ ...rest, tools: tools.toSorted() }).toEqual({ ...now, tools: ['pay', 'post', 'ship'] });
+    expect(raw().prepare('SELECT uncounted FROM adk_session_facts').all()).toEqual([{ uncounted: 0 }]);
+    await after.rebuildOpenCalls();
+    expect(await factsOf(after, 's1')).toEqual({ ...now, tools: ['pay', 'post', 'ship'] });
   });
 
   test('S2-09 several processes may open a new file at once', async () => {

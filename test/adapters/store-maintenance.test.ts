@@ -373,7 +373,7 @@ for (const server of [...shared, kyselySqlite]) {
         const second = ['adk_memories', 'adk_artifacts', 'adk_artifact_versions'];
         const later = [
           ...['adk_open_turns', 'adk_journals', 'adk_journal_records', 'adk_checkpoints', 'adk_dead_holders'],
-          'adk_memory_vectors',
+          ...['adk_memory_vectors', 'adk_session_facts'],
         ];
         const all = [...first, ...second, ...later, 'adk_user_states'].sort();
         try {

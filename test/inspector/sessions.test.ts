@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { axeFaults } from './axe.ts';
 import { executablePath, noBrowser, shop, withBrowser } from './kit.ts';
 
 describe.skipIf(executablePath === undefined)(`sessions in Chromium${noBrowser}`, () => {
@@ -39,6 +40,41 @@ describe.skipIf(executablePath === undefined)(`sessions in Chromium${noBrowser}`
       .getByText('This session is somebody else’s.')
       .or(anna.getByText("This session is somebody else's."))
       .waitFor();
+  });
+
+  test('INS-12 one line of words finds sessions in the server; it is kept in the address; counters of one that runs move', async () => {
+    const { page: url, ask, say, calls, gate } = await shop(files);
+    await say('ben', 'greeting', 'Hello.');
+    await ask('ben', 'order-7', 'refund', { order: 7, eur: 80 });
+    await calls('ben', 'many', 2);
+    const ben = await open(url, 'ben');
+    await ben.goto(`${url}#/sessions?q=tool%3Arefund+state%3Awaits`);
+    const rows = ben.locator('tbody tr');
+    await expect.poll(() => rows.count()).toBe(1);
+    await ben.getByRole('row', { name: /order-7.*waits.*\b1\b.*132/ }).waitFor();
+    const line = ben.getByRole('searchbox');
+    await line.fill('tool:quick after:yesterday many');
+    await ben.getByRole('row', { name: /many/ }).waitFor();
+    await expect.poll(() => rows.count()).toBe(1);
+    await ben.reload();
+    await expect.poll(() => rows.count()).toBe(1);
+    expect(await line.inputValue()).toBe('tool:quick after:yesterday many');
+    await ben.getByLabel('State').selectOption('waits');
+    await ben.getByText('No session is found.').waitFor();
+    expect(await line.inputValue()).toBe('tool:quick after:yesterday many state:waits');
+    for (const words of ['tool:qui', 'before:yesterday', 'tool:"<img src=x onerror=document.title=1>\u202E"']) {
+      await line.fill(words);
+      await ben.getByText('No session is found.').waitFor();
+    }
+    await line.fill('after:soon');
+    await ben.getByRole('alert').getByText('after:soon is no time').waitFor();
+    const done = say('ben', 'running', '["slow", {}]');
+    await line.fill('running');
+    await ben.getByRole('row', { name: /running.*\b1\b.*132/ }).waitFor();
+    gate.open();
+    await done;
+    await ben.getByRole('row', { name: /running.*rests.*\b2\b.*264/ }).waitFor();
+    expect(await axeFaults(ben)).toEqual([]);
   });
 
   test('ATK3-15 a call that waits shows what a yes lets run, where a vote has changed it', async () => {

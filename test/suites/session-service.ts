@@ -10,6 +10,7 @@ import type {
   StoredEvent,
 } from '../../src/runtime/index.ts';
 import { createEvent, foldState, InMemorySessionService, joinState, LiveSession } from '../../src/runtime/index.ts';
+import { sessionFacts } from './session-facts.ts';
 
 export interface ServiceUnderTest {
   service: SessionService;
@@ -951,6 +952,8 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         expect(calls).toHaveLength(events.length === 0 ? 0 : CALLS);
       });
     });
+
+    sessionFacts(() => service);
 
     describe('open turns', () => {
       const turn = (id: string, start = 'clerk') =>

@@ -15,9 +15,10 @@ function scopeOf({ roles = [] }: Principal) {
 
 async function shop(decision: Parameters<typeof policyOf>[0][string] = { outcome: 'allow', redact: ['/card'] }) {
   const pay = notingTool('pay');
+  const usage = { inputTokens: 10, outputTokens: 2, cost: { usd: 0.01 } };
   const model = bot([
-    { calls: [['pay', { amount: 30, card: '4242-4242' }]] },
-    { deltas: ['Paid with 4242-4242.'] },
+    { calls: [['pay', { amount: 30, card: '4242-4242' }]], usage },
+    { deltas: ['Paid with 4242-4242.'], usage },
     'Hello to you.',
   ]);
   const { host } = hostOf(model, { tools: [pay.tool as AnyTool], policy: policyOf({ pay: decision }) });
@@ -139,7 +140,42 @@ describe('operators', () => {
     expect(JSON.stringify(rest)).not.toContain('4242-4242');
   });
 
-  test('WS-84 sessions are found by agent, user, state and words, page by page', async () => {
+  test('WS-87 anybody finds their own sessions by the same, in the server, and those of nobody else', async () => {
+    const { anna, ben, session } = await talked();
+    await session.update({ title: 'Shoes' });
+    const found = async (who: typeof anna, query: object) =>
+      (await who.findSessions(query)).sessions.map(({ id, agent, title }) => `${agent}/${id} ${title ?? ''}`);
+    expect(await found(anna, {})).toEqual(['bot/annas Shoes']);
+    expect(await found(anna, { tool: 'pay', state: 'rests', agent: 'bot', search: 'SHOES' })).toEqual([
+      'bot/annas Shoes',
+    ]);
+    for (const query of [{ tool: 'refund' }, { state: 'waits' }, { agent: 'other' }, { before: '2020-01-01' }])
+      expect(await found(anna, query)).toEqual([]);
+    expect(await found(ben, { search: 'annas' })).toEqual([]);
+    expect(await found(ben, { tool: 'pay' })).toEqual([]);
+    await expect(ben.findSessions({ after: 'annas' })).rejects.toMatchObject(missing);
+    for (const id of ['a2', 'a3']) await anna.open('bot', { sessionId: id, create: true });
+    const first = await anna.findSessions({ limit: 2 });
+    const rest = await anna.findSessions({ limit: 2, after: first.after ?? '' });
+    expect([...first.sessions, ...rest.sessions].map(({ id }) => id)).toEqual(['a3', 'a2', 'annas']);
+    expect(rest.after).toBeUndefined();
+  });
+
+  test('WS-88 a list has steps, tokens and cost of each log, also where there is no content, and no names of tools', async () => {
+    const { server, anna } = await talked();
+    const audit = await client(server, 'olga:audit');
+    const lists = [
+      await anna.sessions().list(),
+      (await anna.findSessions()).sessions,
+      (await audit.operator?.sessions({ user: 'anna' }))?.sessions ?? [],
+    ];
+    for (const [one] of lists) {
+      expect(one).toMatchObject({ id: 'annas', agent: 'bot', steps: 2, inputTokens: 20, outputTokens: 4, usd: 0.02 });
+      expect(one).not.toHaveProperty('tools');
+    }
+  });
+
+  test('WS-84 sessions are found by agent, user, state, tool, time and words, page by page', async () => {
     const { server, session } = await talked();
     await session.update({ title: 'Shoes' });
     const audit = await client(server, 'olga:audit');
@@ -154,6 +190,17 @@ describe('operators', () => {
     // A title is what somebody has said.
     expect(await found(audit, { search: 'shoes' })).toEqual([]);
     expect(await found(support, { search: 'shoes' })).toEqual(['bot/annas']);
+    const [{ updatedAt = '' } = {}] = (await audit.operator?.sessions({ user: 'anna' }))?.sessions ?? [];
+    const later = new Date(Date.parse(updatedAt) + 1).toISOString();
+    expect(await found(audit, { tool: 'pay' })).toEqual(['bot/annas']);
+    // A part of a name finds nothing, and a session out of scope is not found by what was called in it.
+    for (const tool of ['pa', 'PAY', '%']) expect(await found(audit, { tool })).toEqual([]);
+    expect(await (await client(server, 'paul:bens')).operator?.sessions({ tool: 'pay' })).toEqual({ sessions: [] });
+    expect(await found(audit, { since: updatedAt, user: 'anna' })).toEqual(['bot/annas']);
+    expect(await found(audit, { since: later, user: 'anna' })).toEqual([]);
+    expect(await found(audit, { before: updatedAt, user: 'anna' })).toEqual([]);
+    expect(await found(audit, { before: later, user: 'anna' })).toEqual(['bot/annas']);
+    await expect(found(audit, { since: 'soon' })).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
     const page = await audit.operator?.sessions({ limit: 1 });
     expect(page?.sessions).toHaveLength(1);
     const next = await audit.operator?.sessions({ limit: 1, after: page?.after ?? '' });

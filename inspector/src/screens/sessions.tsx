@@ -7,7 +7,9 @@ import { Ago } from '../parts/time.tsx';
 import { Visible } from '../parts/visible.tsx';
 import { link, remote } from '../state/connection.ts';
 import { isTyping, isTypingKey } from '../state/keys.ts';
-import { go, linkTo, route } from '../state/route.ts';
+import { go, linkTo, narrow, route } from '../state/route.ts';
+import type { Key } from '../state/search-words.ts';
+import { valueIn, wantedBy, withWord } from '../state/search-words.ts';
 import type { State, Summary } from '../state/session-list.ts';
 import { stateOf, useSessions } from '../state/session-list.ts';
 import { beginSession } from '../state/sessions.ts';
@@ -27,14 +29,16 @@ export function SessionsScreen(): JSX.Element {
 
 function List(): JSX.Element {
   const host = remote.value;
-  const [isAll, setAll] = useState(false);
+  const { query } = route.value;
+  const words = query.get('q') ?? '';
+  const isAll = query.get('whose') === 'all';
   const looksAtAll = isAll && host?.operator !== undefined;
-  const [words, setWords] = useState('');
-  const [user, setUser] = useState('');
-  const [agent, setAgent] = useState('');
-  const [state, setState] = useState<State | ''>('');
-  const found = useSessions(host, looksAtAll, { search: words.trim(), user: user.trim(), agent, state });
-  const { sessions, fault, more } = found;
+  const look = (q: string, all = isAll) => narrow({ q, whose: all ? 'all' : '' });
+  const setWord = (key: Key) => (value: string) => look(withWord(words, key, value.trim()));
+  const { wanted, faults } = wantedBy(words);
+  const found = useSessions(host, looksAtAll, wanted);
+  const { sessions, fault, more, unknown } = found;
+  const isNarrowed = words.trim() !== '';
   const agentNames = Object.fromEntries(host?.agents.map(({ name }) => [name, name]) ?? []);
   return (
     <section class="page" aria-label="Sessions">
@@ -48,19 +52,55 @@ function List(): JSX.Element {
         {host?.operator && (
           <label>
             <span class="said">Whose</span>
-            <select value={isAll ? 'all' : 'own'} onChange={(event) => setAll(event.currentTarget.value === 'all')}>
+            <select
+              value={isAll ? 'all' : 'own'}
+              onChange={(event) => look(words, event.currentTarget.value === 'all')}
+            >
               <option value="own">yours</option>
               <option value="all">everybody’s</option>
             </select>
           </label>
         )}
-        <Search label="Search by id or title" placeholder="id or title" value={words} change={setWords} />
-        {looksAtAll && <Search label="User" placeholder="user" value={user} change={setUser} />}
-        {looksAtAll && (host?.agents.length ?? 0) > 1 && (
-          <Choice label="Agent" all="all agents" value={agent} names={agentNames} change={setAgent} />
+        <label class="words">
+          <span class="said">Search</span>
+          <input
+            type="search"
+            placeholder="words  state:waits  tool:refund  after:yesterday"
+            value={words}
+            onInput={(event) => look(event.currentTarget.value)}
+          />
+        </label>
+        {looksAtAll && (
+          <Search label="User" placeholder="user" value={valueIn(words, 'user')} change={setWord('user')} />
         )}
-        <Choice<State> label="State" all="all states" value={state} names={states} change={setState} />
+        {(host?.agents.length ?? 0) > 1 && (
+          <Choice
+            label="Agent"
+            all="all agents"
+            value={wanted.agent ?? ''}
+            names={agentNames}
+            change={setWord('agent')}
+          />
+        )}
+        <Choice<State>
+          label="State"
+          all="all states"
+          value={wanted.state ?? ''}
+          names={states}
+          change={setWord('state')}
+        />
       </div>
+      {faults.map((text) => (
+        <p key={text} class="notice bad" role="alert">
+          <Visible text={text} />
+        </p>
+      ))}
+      {unknown > 0 && (
+        <p class="notice" role="status">
+          {unknown.toLocaleString()} sessions are not searched: their store does not say, or not yet, which tools were
+          called in them.
+        </p>
+      )}
       {host && !looksAtAll && <NewSession host={host} />}
       {fault !== undefined && (
         <p class="notice bad" role="alert">
@@ -70,10 +110,10 @@ function List(): JSX.Element {
       {sessions === undefined && fault === undefined && <p class="empty">Reading the sessions…</p>}
       {sessions?.length === 0 && (
         <p class="empty">
-          {looksAtAll || words !== '' || state !== ''
+          {looksAtAll || isNarrowed
             ? 'No session is found.'
             : 'You have no sessions yet. Begin one above, or in a terminal: '}
-          {!looksAtAll && words === '' && state === '' && <code>coxswain run agent.ts "Hello."</code>}
+          {!looksAtAll && !isNarrowed && <code>coxswain run agent.ts "Hello."</code>}
         </p>
       )}
       {sessions && sessions.length > 0 && (
@@ -154,6 +194,9 @@ function NewSession({ host }: { host: RemoteHost }): JSX.Element {
   );
 }
 
+const tokensOf = ({ inputTokens = 0, outputTokens = 0 }: Summary) =>
+  `${inputTokens.toLocaleString()} in, ${outputTokens.toLocaleString()} out`;
+
 function Table({
   shown,
   agent: first,
@@ -189,8 +232,17 @@ function Table({
             </th>
           )}
           <th scope="col">State</th>
-          <th scope="col" class="amount">
+          <th scope="col" class="amount wide-only">
             Events
+          </th>
+          <th scope="col" class="amount wide-only">
+            Steps
+          </th>
+          <th scope="col" class="amount wide-only">
+            Tokens
+          </th>
+          <th scope="col" class="amount wide-only">
+            USD
           </th>
           <th scope="col">Changed</th>
         </tr>
@@ -225,7 +277,12 @@ function Table({
               <td>
                 <span class={`chip ${state}`}>{states[state]}</span>
               </td>
-              <td class="amount">{one.length.toLocaleString()}</td>
+              <td class="amount wide-only">{one.length.toLocaleString()}</td>
+              <td class="amount wide-only">{one.steps?.toLocaleString() ?? ''}</td>
+              <td class="amount wide-only" title={tokensOf(one)}>
+                {one.steps === undefined ? '' : ((one.inputTokens ?? 0) + (one.outputTokens ?? 0)).toLocaleString()}
+              </td>
+              <td class="amount wide-only">{one.usd?.toFixed(4) ?? ''}</td>
               <td>
                 <Ago time={one.updatedAt} />
               </td>

@@ -4,13 +4,17 @@ import { signal } from '@preact/signals';
 export interface Route {
   screen: 'inbox' | 'sessions' | 'policy';
   ids: readonly string[];
+  /** What a list is narrowed by: its words, and more of it by name. */
+  query: URLSearchParams;
 }
 
 function read(): Route {
-  const [screen, ...ids] = location.hash.replace(/^#\/?/, '').split('/');
+  const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?', 2);
+  const [screen, ...ids] = path.split('/');
   return {
     screen: screen === 'sessions' || screen === 'policy' ? screen : 'inbox',
     ids: ids.filter(Boolean).map(decoded),
+    query: new URLSearchParams(query),
   };
 }
 
@@ -22,7 +26,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Behind `#`: servers and their logs never get it. It holds ids, never credentials or settings. */
+/** Behind `#`: servers and their logs never get it. It holds ids and what is searched for, never credentials or settings. */
 export const route = signal<Route>(read());
 addEventListener('hashchange', () => {
   route.value = read();
@@ -34,4 +38,13 @@ export function linkTo(screen: Route['screen'], ...ids: readonly string[]): stri
 
 export function go(screen: Route['screen'], ...ids: readonly string[]): void {
   location.hash = linkTo(screen, ...ids);
+}
+
+/** Changes what the list of this screen is narrowed by, in the address of the page: nobody goes back letter by letter. */
+export function narrow(query: Readonly<Record<string, string>>): void {
+  const { screen, ids } = route.value;
+  const kept = Object.entries(query).filter(([, value]) => value !== '');
+  const words = new URLSearchParams(kept).toString();
+  history.replaceState(history.state, '', linkTo(screen, ...ids) + (words === '' ? '' : `?${words}`));
+  route.value = read();
 }

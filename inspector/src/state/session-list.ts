@@ -1,103 +1,101 @@
 import type { RemoteHost } from 'coxswain/client';
 import { useEffect, useState } from 'preact/hooks';
 import { link } from './connection.ts';
+import type { Wanted } from './search-words.ts';
 
 export type Summary = Awaited<ReturnType<ReturnType<RemoteHost['sessions']>['list']>>[number];
 export type State = 'waits' | 'runs' | 'rests';
 
-/** Own sessions that are read at once, and sessions of all users in one page. */
-const MAX = 1000;
+/** Sessions of one page. */
 const PAGE = 100;
 const REFRESH_MS = 5000;
+/** Where a turn of one of those that are shown has not ended: its counters move. */
+const RUNNING_MS = 2000;
+const TYPING_MS = 200;
 
 export const stateOf = ({ pending, unfinished }: Summary): State =>
   pending > 0 ? 'waits' : unfinished ? 'runs' : 'rests';
 
-interface Query {
-  search: string;
-  user: string;
-  agent: string;
-  state: State | '';
-}
-
 interface Found {
   sessions?: Summary[];
   fault?: string;
+  /** Sessions that a search by tool has passed by: what was called in them is not known. */
+  unknown: number;
   /** There may be more. */
   more: boolean;
   readMore: () => void;
 }
 
-/** Sessions of this person, or of all users, newest first, read again every few seconds. */
-export function useSessions(host: RemoteHost | undefined, isAll: boolean, query: Query): Found {
-  const [answer, setAnswer] = useState<{ sessions: Summary[]; more: boolean; of: string }>();
+/** Sessions of this person, or of all users, newest first, read again every few seconds. The server looks for them. */
+export function useSessions(host: RemoteHost | undefined, isAll: boolean, wanted: Wanted): Found {
+  const [answer, setAnswer] = useState<Page & { of: string }>();
   const [fault, setFault] = useState<string>();
   const [pages, setPages] = useState(1);
-  const { search, user, agent, state } = query;
-  // Own ones are all here: what is looked for among them is no question to the server.
-  const asked = isAll ? JSON.stringify([search, user, agent, state]) : 'own';
+  const asked = JSON.stringify([isAll, wanted]);
   useEffect(() => setPages(1), [asked]);
   useEffect(() => {
     if (!host) return;
     let isLeft = false;
+    let timer: ReturnType<typeof setTimeout>;
     const read = async () => {
-      if (document.visibilityState !== 'visible' || link.value !== 'ready') return;
+      clearTimeout(timer);
+      let isRunning = false;
       try {
-        const found = isAll
-          ? await readAll(host, query, pages)
-          : { sessions: await host.sessions().list({ limit: MAX }), more: false };
-        if (isLeft) return;
-        setAnswer({ ...found, of: asked });
-        setFault(undefined);
+        if (document.visibilityState === 'visible' && link.value === 'ready') {
+          const found = await readPages(host, isAll, wanted, pages);
+          if (isLeft) return;
+          isRunning = found.sessions.some(({ unfinished }) => unfinished === true);
+          setAnswer({ ...found, of: asked });
+          setFault(undefined);
+        }
       } catch (error) {
-        if (!isLeft) setFault(error instanceof Error ? error.message : String(error));
+        if (isLeft) return;
+        setFault(error instanceof Error ? error.message : String(error));
       }
+      timer = setTimeout(() => void read(), isRunning ? RUNNING_MS : REFRESH_MS);
     };
-    void read();
-    const timer = setInterval(() => void read(), REFRESH_MS);
+    timer = setTimeout(() => void read(), answer === undefined || answer.of === asked ? 0 : TYPING_MS);
     const stop = link.subscribe((now) => {
-      if (now === 'ready') void read();
+      if (now === 'ready' && answer !== undefined) void read();
     });
     return () => {
       isLeft = true;
-      clearInterval(timer);
+      clearTimeout(timer);
       stop();
     };
   }, [host, asked, pages]);
-  const readMore = () => setPages(pages + 1);
-  const sessions = answer?.of === asked ? answer.sessions : undefined;
+  const isAnswer = answer?.of === asked;
   return {
-    ...(sessions ? { sessions: isAll ? sessions : sessions.filter((one) => matches(one, query)) } : {}),
+    ...(isAnswer ? { sessions: answer.sessions } : {}),
     ...(fault === undefined ? {} : { fault }),
-    more: answer?.of === asked && answer.more,
-    readMore,
+    unknown: isAnswer ? answer.unknown : 0,
+    more: isAnswer && answer.more,
+    readMore: () => setPages(pages + 1),
   };
 }
 
-function matches(one: Summary, { search, state }: Query): boolean {
-  if (state !== '' && stateOf(one) !== state) return false;
-  return search === '' || `${one.id} ${one.title ?? ''}`.toLowerCase().includes(search.toLowerCase());
+interface Page {
+  sessions: Summary[];
+  more: boolean;
+  unknown: number;
 }
 
-async function readAll(
-  host: RemoteHost,
-  { search, user, agent, state }: Query,
-  pages: number,
-): Promise<{ sessions: Summary[]; more: boolean }> {
+async function readPages(host: RemoteHost, isAll: boolean, wanted: Wanted, pages: number): Promise<Page> {
   const sessions: Summary[] = [];
+  let unknown = 0;
   let after: string | undefined;
+  // Whose they are is no question among one's own.
+  const { user, ...own } = wanted;
+  if (!isAll && user !== undefined && user !== host.userId) return { sessions, more: false, unknown };
   for (let page = 0; page < pages; page++) {
-    const found = await host.operator?.sessions({
-      limit: PAGE,
-      ...(search === '' ? {} : { search }),
-      ...(user === '' ? {} : { user }),
-      ...(agent === '' ? {} : { agent }),
-      ...(state === '' ? {} : { state }),
-      ...(after === undefined ? {} : { after }),
-    });
+    const at = { limit: PAGE, ...(after === undefined ? {} : { after }) };
+    const found = isAll
+      ? await host.operator?.sessions({ ...wanted, ...at })
+      : await host.findSessions({ ...own, ...at });
     sessions.push(...(found?.sessions ?? []));
+    unknown += found?.unknown ?? 0;
     after = found?.after;
     if (after === undefined) break;
   }
-  return { sessions, more: after !== undefined };
+  return { sessions, more: after !== undefined, unknown };
 }

@@ -106,8 +106,9 @@ async function unattended(
     }));
 }
 
-/** The agent is the first author who is no user: a list of a store does not say it. */
+/** Of a session whose store does not say it, or has not counted it yet: the first author who is no user. */
 async function withAgent(service: SessionService, session: SessionSummary): Promise<SessionSummary> {
+  if (session.steps !== undefined) return session;
   const { app, userId, id } = session;
   const record = await service.get({ app, userId, id }, { limit: 4 });
   const agent = record?.events.find(({ author }) => author !== 'user' && author !== 'host')?.author;

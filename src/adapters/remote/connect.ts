@@ -15,7 +15,7 @@ import type { QuestionPlace, ReportedApproval } from './linked-approvals.ts';
 import { LinkedApprovals } from './linked-approvals.ts';
 import { LinkedSession } from './linked-session.ts';
 import type { ConnectOptions, LinkState, RemoteOpenOptions } from './options.ts';
-import type { RemoteHost, RemoteOperator } from './remote-host.ts';
+import type { FoundSessions, RemoteHost, RemoteOperator, SessionQuery } from './remote-host.ts';
 import { remoteOperator, remoteProvider } from './remote-provider.ts';
 import { remoteInput } from './remote-shape.ts';
 
@@ -102,6 +102,11 @@ class Client implements RemoteHost {
 
   get operator(): RemoteOperator | undefined {
     return this.#init?.capabilities.operator ? this.#operator : undefined;
+  }
+
+  async findSessions(query: SessionQuery = {}): Promise<FoundSessions> {
+    remoteInput.find(query);
+    return this.#link.request('session/find', { ...query });
   }
 
   async open(agent: string, options: RemoteOpenOptions = {}): Promise<LinkedSession> {

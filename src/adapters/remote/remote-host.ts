@@ -33,10 +33,37 @@ export interface RemoteHost extends AsyncDisposable {
   /** A new session, or the one of `sessionId`. */
   open(agent: string, options?: RemoteOpenOptions): Promise<RemoteSession>;
   sessions(agent?: string): SessionProvider;
+  /**
+   * Own sessions, newest first, which match all of what is given. `search`: in id and title. With `after` of an answer the next one
+   * continues; a page may have fewer than `limit`, or none.
+   * @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED` of a server that does not know it
+   */
+  findSessions(query?: SessionQuery): Promise<FoundSessions>;
   /** Calls back at each change of `state`, until the function that it returns is called. */
   onState(changed: (state: LinkState, reason?: string) => void): () => void;
   /** What watches ends; a stream that runs is shown lost, and continues at the server. */
   close(): Promise<void>;
+}
+
+/** What sessions are looked for by. */
+export interface SessionQuery {
+  agent?: string;
+  state?: 'waits' | 'runs' | 'rests';
+  /** Name of a tool that was called. */
+  tool?: string;
+  /** ISO 8601: it changed then or later, or before. */
+  since?: string;
+  before?: string;
+  search?: string;
+  limit?: number;
+  after?: string;
+}
+
+export interface FoundSessions {
+  sessions: SessionSummary[];
+  after?: string;
+  /** Of a search by tool: sessions that were passed by since their store does not say, or not yet, what was called in them. */
+  unknown?: number;
 }
 
 /** What an operator sees of sessions of others. Nothing can be changed by it. */
@@ -45,14 +72,7 @@ export interface RemoteOperator {
    * Sessions of all users, newest first, which match all of what is given. `search`: in id and user, and in the title where this
    * principal sees content. With `after` of an answer the next one goes on; a page may have fewer than `limit`, or none.
    */
-  sessions(query?: {
-    agent?: string;
-    user?: string;
-    state?: 'waits' | 'runs' | 'rests';
-    search?: string;
-    limit?: number;
-    after?: string;
-  }): Promise<{ sessions: SessionSummary[]; after?: string }>;
+  sessions(query?: SessionQuery & { user?: string }): Promise<FoundSessions>;
   /**
    * Stored events, as far as this principal may see them: what is left out of one is marked by `_meta.redacted`.
    * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND` for one that is not in their scope, too

@@ -13,7 +13,7 @@ import {
   text,
 } from '../../session/index.ts';
 import type { ConnectOptions, RemoteOpenOptions } from './options.ts';
-import type { RemoteApprovals, RemoteOperator } from './remote-host.ts';
+import type { RemoteApprovals, RemoteOperator, SessionQuery } from './remote-host.ts';
 
 const connect: Shape<ConnectOptions> = {
   getToken: fn,
@@ -39,6 +39,16 @@ const open: Shape<RemoteOpenOptions> = {
 type DecidedQuery = NonNullable<Parameters<RemoteApprovals['decided']>[0]>;
 type OperatorQuery = NonNullable<Parameters<RemoteOperator['sessions']>[0]>;
 const list: Shape<{ limit?: number; after?: string }> = { limit: number, after: text };
+const found: Shape<SessionQuery> = {
+  agent: text,
+  state: text,
+  tool: text,
+  since: text,
+  before: text,
+  search: text,
+  limit: number,
+  after: text,
+};
 const create: Shape<{ id?: string; state?: object; title?: string }> = { id: text, state: object, title: text };
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
@@ -60,14 +70,8 @@ export const remoteInput = {
     if (agent !== undefined) checkIs(agent, 'sessions: agent', text);
   },
   query: (query: object): void =>
-    checkOptions<OperatorQuery>(query, 'operator.sessions: query', {
-      agent: text,
-      user: text,
-      state: text,
-      search: text,
-      limit: number,
-      after: text,
-    }),
+    checkOptions<OperatorQuery>(query, 'operator.sessions: query', { ...found, user: text }),
+  find: (query: object): void => checkOptions<SessionQuery>(query, 'findSessions: query', found),
   decided: (query: object): void =>
     checkOptions<DecidedQuery>(query, 'approvals.decided: query', {
       user: text,

@@ -58,6 +58,20 @@ const position = {
   control: z.boolean().optional(),
 };
 
+/** What sessions are found by: all of it. */
+const found = {
+  agent: id.optional(),
+  state: z.enum(['waits', 'runs', 'rests']).optional(),
+  /** Name of a tool that was called. */
+  tool: id.optional(),
+  /** ISO 8601: it changed then or later, or before. */
+  since: z.string().max(64).optional(),
+  before: z.string().max(64).optional(),
+  search: z.string().max(256).optional(),
+  limit: z.number().int().min(1).max(200).optional(),
+  after: z.string().max(600).optional(),
+};
+
 /** Params of each method. */
 export const rpcParams = {
   initialize: z.looseObject({
@@ -80,6 +94,7 @@ export const rpcParams = {
     limit: z.number().int().min(1).max(1000).optional(),
     after: z.string().optional(),
   }),
+  'session/find': z.looseObject(found),
   'session/fork': z.looseObject({ ...session, agent: id, after: z.string().optional() }),
   'session/delete': z.looseObject({ ...session, agent: id.optional() }),
   'session/detach': z.looseObject(session),
@@ -120,14 +135,7 @@ export const rpcParams = {
   'session/verify': z.looseObject(session),
   'session/ack': z.looseObject({ ...session, epoch: z.string().max(256), offset: z.number().int().min(0) }),
   'session/takeControl': z.looseObject(session),
-  'operator/sessions': z.looseObject({
-    agent: id.optional(),
-    user: id.optional(),
-    state: z.enum(['waits', 'runs', 'rests']).optional(),
-    search: z.string().max(256).optional(),
-    limit: z.number().int().min(1).max(200).optional(),
-    after: z.string().max(600).optional(),
-  }),
+  'operator/sessions': z.looseObject({ ...found, user: id.optional() }),
   'operator/events': z.looseObject({
     ...session,
     agent: id,

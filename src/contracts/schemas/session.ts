@@ -176,8 +176,16 @@ export const sessionSummary = z.looseObject({
   length: z.number().int(),
   /** Number of open calls. */
   pending: z.number().int(),
-  /** The agent that it began with; only in lists over all users. */
+  /** The agent that it began with; absent: not known yet, or of a store that does not say it. */
   agent: z.string().optional(),
   /** The newest turn has not ended: it runs, waits for an answer, or was cut off. */
   unfinished: z.boolean().optional(),
+  /** Answers of models. With what follows, of all that its log has; absent: not counted yet, or not by its store. */
+  steps: z.number().int().optional(),
+  inputTokens: z.number().int().optional(),
+  outputTokens: z.number().int().optional(),
+  /** What its events have cost, where they say so. */
+  usd: z.number().optional(),
+  /** Names of the tools that were called, in the order of their first call; no longer than 8,000 characters together. */
+  tools: z.array(z.string()).optional(),
 });

@@ -1,4 +1,5 @@
-/** What operators see of sessions of others. */
-export type { SessionQuery, SessionState } from './operator.ts';
+/** Sessions that are looked for, and what operators see of those of others. */
+export type { FoundSessions, SessionQuery, SessionState } from './find-sessions.ts';
+export { findSessions, shownSummary } from './find-sessions.ts';
 export { OperatorView } from './operator.ts';
 export type { OperatorOf, OperatorScope } from './scope.ts';

@@ -1,30 +1,15 @@
-import type { AgentEvent, AgentSession, Principal, SessionPlace, SessionSummary } from '../../contracts/index.ts';
+import type { AgentEvent, AgentSession, Principal, SessionPlace } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { CallExplanation, Shape } from '../../session/index.ts';
 import { checkIs, checkNoPromise, checkOptions, eventFacts, flag, literal, names } from '../../session/index.ts';
 import type { AgentHost } from '../index.ts';
+import type { FoundSessions, SessionQuery } from './find-sessions.ts';
+import { findSessions } from './find-sessions.ts';
 import { Readings } from './readings.ts';
 import type { OperatorOf, OperatorScope } from './scope.ts';
 
-export interface SessionQuery {
-  agent?: string | undefined;
-  user?: string | undefined;
-  state?: SessionState | undefined;
-  /** In its id or its user's name; in its title, where they see content. */
-  search?: string | undefined;
-  limit: number;
-  /** As the answer before has it. */
-  after?: string | undefined;
-}
-
 const scopeShape: Shape<OperatorScope> = { users: names, content: flag };
 
-export type SessionState = 'waits' | 'runs' | 'rests';
-
-/** Sessions of a store that one answer looks at: a search that finds little continues with the next. */
-const SCAN = 1000;
-/** Sessions asked of the store at a time. */
-const PAGE = 200;
 /** What operators see of sessions of others. */
 export class OperatorView {
   readonly #host: AgentHost;
@@ -72,40 +57,28 @@ export class OperatorView {
     );
   }
 
-  /** Sessions of all users in their scope, newest first. `after`: with it the next answer goes on. */
-  async list(who: Principal, query: SessionQuery): Promise<{ sessions: SessionSummary[]; after?: string }> {
+  /** Sessions of all users in their scope. */
+  async list(who: Principal, query: SessionQuery): Promise<FoundSessions> {
     const scope = this.assertOperator(who);
     const { listAll } = this.#host.sessions();
     if (!listAll) {
       const message = 'the agents of this host keep no sessions that can be listed over all users';
       throw new CoxswainError('UNIMPLEMENTED', 'E_UNSUPPORTED', message);
     }
-    const found: SessionSummary[] = [];
     const users = query.user !== undefined && isInScope(query.user, scope) ? [query.user] : scope.users;
     const { after } = query;
     // Of one that is not in their scope nobody says whether it is there.
     if (after !== undefined && !isInScope(after.slice(0, after.indexOf('/')), scope)) throw notFound(after);
-    let at = after;
-    // A provider may know nothing of `users`: the place behind which the next answer begins is one that they may know.
-    let known = after;
-    const more = () => ({ sessions: found, ...(known === after || known === undefined ? {} : { after: known }) });
-    for (let seen = 0; seen < SCAN; ) {
-      const page = await listAll({
-        limit: PAGE,
-        ...(users ? { users } : {}),
-        ...(at === undefined ? {} : { after: at }),
-      });
-      for (const session of page) {
-        if (found.length >= query.limit) return more();
-        at = `${session.userId}/${session.id}`;
-        if (!isInScope(session.userId, scope)) continue;
-        known = at;
-        if (matches(session, query, scope)) found.push(shownSummary(session, scope));
-      }
-      seen += page.length;
-      if (page.length < PAGE) return { sessions: found };
-    }
-    return more();
+    return findSessions(
+      {
+        page: (options) => listAll({ ...options, ...(users ? { users } : {}) }),
+        placeOf: ({ userId, id }) => `${userId}/${id}`,
+        // A provider may know nothing of `users`.
+        isTheirs: ({ userId }) => isInScope(userId, scope),
+        seesContent: scope.content === true,
+      },
+      query,
+    );
   }
 
   /** Stored events of one session, as far as they may see them. One that is not in their scope is none. */
@@ -149,27 +122,6 @@ export class OperatorView {
 
 function isInScope(userId: string, { users }: OperatorScope): boolean {
   return users === undefined || users.includes(userId);
-}
-
-const stateOf = ({ pending, unfinished }: SessionSummary): SessionState =>
-  pending > 0 ? 'waits' : unfinished ? 'runs' : 'rests';
-
-function matches(session: SessionSummary, query: SessionQuery, scope: OperatorScope): boolean {
-  const { agent, user, state, search } = query;
-  if (!isInScope(session.userId, scope)) return false;
-  if (agent !== undefined && session.agent !== agent) return false;
-  if (user !== undefined && session.userId !== user) return false;
-  if (state !== undefined && stateOf(session) !== state) return false;
-  if (search === undefined) return true;
-  const words = `${session.id} ${session.userId} ${scope.content ? (session.title ?? '') : ''}`.toLowerCase();
-  return words.includes(search.toLowerCase());
-}
-
-/** A title is what somebody has said. */
-function shownSummary(session: SessionSummary, { content }: OperatorScope): SessionSummary {
-  if (content) return session;
-  const { title: _, ...rest } = session;
-  return rest;
 }
 
 function notFound(sessionId: string): CoxswainError {

@@ -2,7 +2,7 @@ import { checkOptions, flag, isEmpty, LazyMap, newId } from '../../base/index.ts
 import type { SessionSummary } from '../../contracts/index.ts';
 import { MemoryJournal } from '../../session/index.ts';
 import type { StoredEvent } from '../log/index.ts';
-import { applyDelta, joinState, noState } from '../log/index.ts';
+import { applyDelta, joinState, noFacts, noState } from '../log/index.ts';
 import type { MemoryApp, MemorySession, MemoryUser, StateValues } from './in-memory-session.ts';
 import {
   addCopies,
@@ -332,6 +332,7 @@ export class InMemorySessionService implements SessionService {
       open: new LazyMap(),
       openTurn: undefined,
       checkpoint: undefined,
+      facts: noFacts(),
     };
     this.#apps.set(key.app, app);
     app.users.set(key.userId, user);

@@ -2,8 +2,19 @@ import type { LazyMap } from '../../base/index.ts';
 import { isEmpty, Pace } from '../../base/index.ts';
 import type { SessionSummary } from '../../contracts/index.ts';
 import { listedSession } from '../../session/index.ts';
-import type { OpenTurnChange, StoredEvent } from '../log/index.ts';
-import { applyDelta, joinState, noState, openCallChanges, openTurnChange, openTurnOf } from '../log/index.ts';
+import type { OpenTurnChange, SessionFacts, StoredEvent } from '../log/index.ts';
+import {
+  addFacts,
+  applyDelta,
+  factsChange,
+  joinState,
+  listedFacts,
+  noFacts,
+  noState,
+  openCallChanges,
+  openTurnChange,
+  openTurnOf,
+} from '../log/index.ts';
 import { EventIds } from './event-ids.ts';
 import { Cuts, effectiveEvents, OpenCallFold } from './rewound.ts';
 import type { SessionKey, SessionRecord, SettlePages, StoredCheckpoint } from './session-service.ts';
@@ -68,6 +79,7 @@ export interface MemorySession {
   /** The newest turn has not ended. */
   openTurn: { agent: string; at: number } | undefined;
   checkpoint: StoredCheckpoint | undefined;
+  facts: SessionFacts;
 }
 
 export interface MemoryUser {
@@ -133,6 +145,12 @@ function commit(session: MemorySession, stored: readonly StoredEvent[]): void {
   if (title !== undefined) session.title = title ?? undefined;
   indexCalls(session, stored);
   markTurn(session, stored);
+  noteFacts(session.facts, stored);
+}
+
+function noteFacts(facts: SessionFacts, events: readonly StoredEvent[]): void {
+  const change = factsChange(events);
+  if (change) addFacts(facts, change);
 }
 
 /** Brings the mark of the open turn up to events that were added. */
@@ -154,6 +172,7 @@ export class Copied {
   /** The first id that two of them have. */
   twice: string | undefined;
   readonly calls = new OpenCallFold();
+  readonly facts = noFacts();
   readonly pages: SettlePages | undefined;
   readonly #cuts: Cuts;
   readonly #areIdsKnown: boolean;
@@ -174,6 +193,7 @@ export class Copied {
   /** The next of them. */
   take(events: readonly StoredEvent[]): void {
     foldState(this.state, events);
+    noteFacts(this.facts, events);
     if (!this.#areIdsKnown) {
       for (const { id, seq } of events) if (!this.ids.add(id, seq)) this.twice ??= id;
     }
@@ -211,8 +231,9 @@ async function inPages(events: readonly StoredEvent[], work: (page: readonly Sto
 }
 
 /** @param events of another log, in a list of their own, for a session that has none */
-export function addCopies(session: MemorySession, events: StoredEvent[], { ids, calls }: Copied): void {
+export function addCopies(session: MemorySession, events: StoredEvent[], { ids, calls, facts }: Copied): void {
   session.events = events;
+  session.facts = facts;
   session.ids = ids;
   const at = session.updatedAt;
   for (const { callId, name, seq } of calls.opened()) session.open.set(callId, { name, seq, at });
@@ -282,5 +303,6 @@ export function summaryOf(session: MemorySession): SessionSummary {
     length: session.events.length,
     pending: session.open.size,
     unfinished: session.openTurn !== undefined,
+    ...listedFacts(session.facts),
   });
 }

@@ -85,6 +85,7 @@ const methods: Handlers<Exclude<RpcMethod, 'initialize'>> = {
 export const largeAnswers: ReadonlySet<string> = new Set<RpcMethod>([
   'session/events',
   'session/list',
+  'session/find',
   'session/load',
   'session/pending',
   'session/verify',

@@ -9,8 +9,8 @@ const EVENTS = 200;
 
 /** For people who look after sessions of others. */
 export const operatorMethods: Handlers<'operator/sessions' | 'operator/events'> = {
-  'operator/sessions': async (connection, { agent, user, state, search, limit = PAGE, after }) =>
-    operatorOf(connection).list(connection.principal, { agent, user, state, search, limit, after }),
+  'operator/sessions': async (connection, { limit = PAGE, ...query }) =>
+    operatorOf(connection).list(connection.principal, { ...query, limit }),
 
   'operator/events': async (connection, { agent, userId, sessionId, after, limit = EVENTS }) => {
     const { maxPayload } = connection.hub.options.limits;

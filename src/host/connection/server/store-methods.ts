@@ -2,17 +2,25 @@ import type { AttachResult, SessionSnapshot } from '../../../contracts/index.ts'
 import { assertSafeId, CoxswainError } from '../../../contracts/index.ts';
 import { listedSession, nameOfPrincipal } from '../../../session/index.ts';
 import type { ClaimedPosition } from '../../../session/resume/index.ts';
+import { findSessions, shownSummary } from '../../operator/index.ts';
 import type { Channel } from '../stream/index.ts';
 import type { Caller, Handlers } from './caller.ts';
 import type { OpenSessionParams } from './served.ts';
 import type { SessionHold } from './session-hold.ts';
 
-/** Sessions that one answer lists, unless another number is asked for. */
+/** Sessions that one answer lists, or finds, unless another number is asked for. */
 const PAGE = 200;
+const FOUND = 100;
 
 /** Opening, finding and removing sessions. */
 export const storeMethods: Handlers<
-  'session/open' | 'session/attach' | 'session/load' | 'session/list' | 'session/fork' | 'session/delete'
+  | 'session/open'
+  | 'session/attach'
+  | 'session/load'
+  | 'session/list'
+  | 'session/find'
+  | 'session/fork'
+  | 'session/delete'
 > = {
   'session/open': async (connection, params) => {
     const request: OpenSessionParams = {
@@ -70,7 +78,25 @@ export const storeMethods: Handlers<
     // One more than asked for tells whether there is more.
     const options = { limit: limit + 1, ...(after === undefined ? {} : { after }) };
     const sessions = await provider(connection, agent).list(options);
-    return { sessions: sessions.slice(0, limit).map(listedSession), more: sessions.length > limit };
+    return {
+      sessions: sessions.slice(0, limit).map((one) => shownSummary(listedSession(one), true)),
+      more: sessions.length > limit,
+    };
+  },
+
+  'session/find': async (connection, { agent, limit = FOUND, ...query }) => {
+    const { principal } = connection;
+    const sessions = provider(connection, undefined);
+    const userId = nameOfPrincipal(principal);
+    return findSessions(
+      {
+        page: async (options) => (await sessions.list(options)).map(listedSession),
+        placeOf: ({ id }) => id,
+        isTheirs: (one) => one.userId === userId,
+        seesContent: true,
+      },
+      { ...query, agent, limit },
+    );
   },
 
   'session/fork': async (connection, { agent, sessionId, after }) => {

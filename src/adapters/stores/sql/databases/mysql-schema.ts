@@ -1,4 +1,4 @@
-import { fillOpenTurns } from '../statements/index.ts';
+import { fillOpenTurns, fillSessionFacts } from '../statements/index.ts';
 
 // A binary collation: otherwise 'abc' = 'ABC'. JSON is text; utf8mb4 is what holds every character.
 
@@ -200,5 +200,24 @@ export const mysqlSteps = [
       ) ${table}`,
     ],
     down: ['DROP TABLE IF EXISTS adk_memory_vectors'],
+  },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_session_facts (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        agent longtext NOT NULL,
+        steps int NOT NULL,
+        input_tokens bigint NOT NULL,
+        output_tokens bigint NOT NULL,
+        nano_usd bigint NOT NULL,
+        tools longtext NOT NULL,
+        uncounted int NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id)
+      ) ${table}`,
+      fillSessionFacts,
+    ],
+    down: ['DROP TABLE IF EXISTS adk_session_facts'],
   },
 ];

@@ -1,4 +1,4 @@
-import { fillOpenTurns } from '../statements/index.ts';
+import { fillOpenTurns, fillSessionFacts } from '../statements/index.ts';
 
 // JSON is text: jsonb refuses \u0000 and lone surrogates and reorders keys. Keys compare by their bytes.
 
@@ -207,5 +207,24 @@ export const postgresSteps = [
       'CREATE INDEX IF NOT EXISTS adk_memory_vectors_newest_index ON adk_memory_vectors (app_name, user_id, embedded_by, inserted_at)',
     ],
     down: ['DROP TABLE IF EXISTS adk_memory_vectors'],
+  },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_session_facts (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        agent text NOT NULL,
+        steps integer NOT NULL,
+        input_tokens bigint NOT NULL,
+        output_tokens bigint NOT NULL,
+        nano_usd bigint NOT NULL,
+        tools text NOT NULL,
+        uncounted integer NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id)
+      )`,
+      fillSessionFacts,
+    ],
+    down: ['DROP TABLE IF EXISTS adk_session_facts'],
   },
 ];

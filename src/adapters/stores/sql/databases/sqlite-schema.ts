@@ -1,4 +1,4 @@
-import { fillOpenTurns } from '../statements/index.ts';
+import { fillOpenTurns, fillSessionFacts } from '../statements/index.ts';
 
 // Names, columns and keys of the first four tables are shared with other readers; what they do not know is last in
 // each. JSON is text; timestamps are ISO 8601 in UTC with microseconds and without zone.
@@ -211,6 +211,25 @@ export const sqliteSteps = [
       'CREATE INDEX adk_memory_vectors_newest_index ON adk_memory_vectors (app_name, user_id, embedded_by, inserted_at)',
     ],
     down: ['DROP TABLE adk_memory_vectors'],
+  },
+  {
+    up: [
+      `CREATE TABLE adk_session_facts (
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        steps INTEGER NOT NULL,
+        input_tokens INTEGER NOT NULL,
+        output_tokens INTEGER NOT NULL,
+        nano_usd INTEGER NOT NULL,
+        tools TEXT NOT NULL,
+        uncounted INTEGER NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id)
+      )`,
+      fillSessionFacts,
+    ],
+    down: ['DROP TABLE adk_session_facts'],
   },
 ];
 

@@ -1,4 +1,4 @@
-import type { OpenCallFold, SessionKey } from '../../../../runtime/index.ts';
+import type { OpenCallFold, SessionFacts, SessionKey } from '../../../../runtime/index.ts';
 import { firstEpoch, storeRefusal } from '../../../../runtime/index.ts';
 import type { SqlDialect, State, Steps, Value } from '../statements/index.ts';
 import {
@@ -101,7 +101,7 @@ export class Copies {
   }
 
   /** The draft becomes a session. */
-  *finish(draft: Draft, state: State, calls: OpenCallFold): Steps<void> {
+  *finish(draft: Draft, state: State, calls: OpenCallFold, facts: SessionFacts): Steps<void> {
     const { target, lastSeq, title, initialState } = draft;
     const time = uniqueNow();
     const sql = `UPDATE adk_sessions SET last_seq = ?, state = ?, title = ?, initial_state = ?, owner = NULL,
@@ -109,6 +109,7 @@ export class Copies {
     const given = [lastSeq, JSON.stringify(state), title, JSON.stringify(initialState), time, time];
     if ((yield* runStatement(sql, [...given, ...values(target), draft.token])) === 0) throw yield* this.#lost(target);
     yield* this.#tables.leavesOpen(target, calls);
+    yield* this.#tables.facts.set(target, facts);
   }
 
   /** Takes away some of the events of a draft, and the draft with the last of them. False: there is more to do. */

@@ -6,6 +6,7 @@ import { all, OF_SESSION, one, runStatement, values, WHERE_DRAFT, WHERE_SESSION 
 import { forgetCheckpoint } from './checkpoints.ts';
 import { forgetNotes } from './journal.ts';
 import type { Leases } from './leases.ts';
+import { forgetFacts } from './session-facts.ts';
 import type { Writes } from './writes.ts';
 
 /** Epochs of the leases that whoever deletes holds himself, by the id of their session. */
@@ -86,6 +87,7 @@ export function* deleteRows(tables: Writes, key: SessionKey, own: OwnLeases): St
     yield* runStatement(`DELETE FROM adk_open_turns ${OF_SESSION}`, values(each));
     yield* runStatement(`DELETE FROM adk_dead_holders ${OF_SESSION}`, values(each));
     yield* forgetCheckpoint(each);
+    yield* forgetFacts(each);
   }
   yield* forgetNotes({ app: key.app, userId: key.userId, sessionId: key.id });
   return { count, held: [] };

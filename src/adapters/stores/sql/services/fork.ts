@@ -1,10 +1,11 @@
 import { breath } from '../../../../base/index.ts';
 import { isCoxswainError } from '../../../../contracts/index.ts';
-import type { SessionKey, SessionRecord, Settle, StoredEvent } from '../../../../runtime/index.ts';
-import { Cuts, foldState, newId, OpenCallFold, storeInput } from '../../../../runtime/index.ts';
+import type { SessionFacts, SessionKey, SessionRecord, Settle, StoredEvent } from '../../../../runtime/index.ts';
+import { Cuts, foldState, newId, noFacts, OpenCallFold, storeInput } from '../../../../runtime/index.ts';
 import type { LongWrite, SqlEngine, Steps, Value } from '../statements/index.ts';
 import { damaged } from '../statements/index.ts';
 import type { Copies, Draft } from './copies.ts';
+import { addSome } from './session-facts.ts';
 import type { Writes } from './writes.ts';
 
 /** Events that are read at once: some milliseconds of decoding. */
@@ -25,6 +26,7 @@ export interface Workshop {
 interface Read {
   readonly state: Record<string, unknown>;
   readonly calls: OpenCallFold;
+  readonly facts: SessionFacts;
   /** Ends the copy. */
   readonly end: () => Steps<readonly StoredEvent[]>;
 }
@@ -49,7 +51,7 @@ export async function forkInPages(
     const read = await copyAll(shop, draft, settle, writing);
     await writing?.flush();
     return await engine().transaction('write', function* () {
-      yield* copies.finish(draft, read.state, read.calls);
+      yield* copies.finish(draft, read.state, read.calls, read.facts);
       const more = yield* read.end();
       storeInput.append(more, undefined);
       return yield* tables.recordWith(target, yield* tables.append(target, more, {}));
@@ -73,6 +75,7 @@ async function copyAll(
   const cuts = new Cuts(await rewindsOf(engine, tables, source, lastSeq));
   const state = { ...initialState };
   const calls = new OpenCallFold();
+  const facts = noFacts();
   const pages = settle.inPages?.(initialState);
   const whole: StoredEvent[] = [];
   const { rowsPerCopy } = tables.dialect;
@@ -91,6 +94,7 @@ async function copyAll(
       throw damaged(target, `${events.length} of its events ${from + 1} to ${to} are there`);
     }
     foldState(state, events);
+    addSome(facts, events);
     const counting = cuts.counting(events);
     calls.add(counting);
     if (pages) pages.see(events, counting);
@@ -100,7 +104,7 @@ async function copyAll(
   const end = function* (): Steps<readonly StoredEvent[]> {
     return pages ? pages.end() : settle(yield* tables.recordWith(target, whole));
   };
-  return { state, calls, end };
+  return { state, calls, facts, end };
 }
 
 async function rewindsOf(engine: () => SqlEngine, tables: Writes, source: SessionKey, lastSeq: number) {

@@ -44,6 +44,7 @@ import { OwnerLeases } from './leases.ts';
 import { LockLeases } from './lock-leases.ts';
 import { SqlMemoryService } from './memory-service.ts';
 import type { ReadyAppend } from './ready-append.ts';
+import { countSome } from './session-facts.ts';
 import { unattendedTurns } from './unattended.ts';
 import { deleteOlderThan, rebuildOpenCalls } from './upkeep.ts';
 import { Writes } from './writes.ts';
@@ -146,8 +147,10 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     const engine = this.#ready();
     checkScope(scope);
     storeInput.list(options);
-    const sessions = await engine.transaction('read', () => this.#tables.list(scope, options));
-    return sessions.map(listedSession);
+    const look = () => engine.transaction('read', () => this.#tables.list(scope, options));
+    const { sessions, uncounted } = await look();
+    const counted = (await countSome(engine, this.#tables, uncounted)) ? (await look()).sessions : sessions;
+    return counted.map(listedSession);
   }
 
   async delete(key: SessionKey): Promise<void> {

@@ -1,6 +1,6 @@
 import { assertSafeId, CoxswainError, isCoxswainError } from '../../../../contracts/index.ts';
 import type { Lease, SessionKey } from '../../../../runtime/index.ts';
-import { sqlTime } from '../../../../runtime/index.ts';
+import { noFacts, sqlTime } from '../../../../runtime/index.ts';
 import { checkOptions, flag, guarded, text } from '../../../../session/index.ts';
 import type { SqlEngine, Steps, Value } from '../statements/index.ts';
 import { all, runStatement, values, WHERE_SESSION } from '../statements/index.ts';
@@ -11,6 +11,7 @@ import type { Workshop } from './fork.ts';
 import { removeDraft } from './fork.ts';
 import { forgetOldNotes } from './journal.ts';
 import type { Leases } from './leases.ts';
+import { addSome } from './session-facts.ts';
 import type { Writes } from './writes.ts';
 
 /** Sessions that one transaction looks at. */
@@ -49,6 +50,9 @@ export async function rebuildOpenCalls(engine: SqlEngine, tables: Writes, key?: 
     if ((yield* runStatement(`UPDATE adk_sessions SET owner = owner ${WHERE_SESSION}`, values(of))) === 0 && !key)
       return false;
     yield* tables.rebuildOpenCalls(of);
+    const facts = noFacts();
+    yield* tables.eachPage(of, (events) => addSome(facts, events));
+    yield* tables.facts.set(of, facts);
     yield* forgetCheckpoint(of);
     return true;
   };

@@ -4,6 +4,7 @@ import {
   batchDelta,
   Cuts,
   effectiveEvents,
+  factsChange,
   firstEpoch,
   foldState,
   OpenCallFold,
@@ -37,6 +38,7 @@ import {
 import { OpenIndex } from './open-index.ts';
 import type { ReadyAppend } from './ready-append.ts';
 import { prepare } from './ready-append.ts';
+import { FactsTable, factsOf } from './session-facts.ts';
 
 /** Events that are decoded at a time. */
 const PAGE = 500;
@@ -60,6 +62,8 @@ export class Writes extends Reads {
   /** Statements by their number of rows: a text that is put together anew is looked up slowly. */
   readonly #eventTexts: string[] = [];
   readonly #open: OpenIndex;
+  /** What lists show of logs. */
+  readonly facts: FactsTable;
   readonly #app: string;
   readonly #user: string;
   readonly #claims = new Map<number, string>();
@@ -70,6 +74,7 @@ export class Writes extends Reads {
     this.#event = `INSERT INTO adk_events (app_name, user_id, session_id, ${eventColumns(dialect)}) VALUES `;
     this.#eventRow = row(3 + EVENT_VALUES);
     this.#open = new OpenIndex(dialect);
+    this.facts = new FactsTable(dialect);
     const upsert = (table: string, keys: readonly string[]) =>
       `INSERT INTO ${table} (${keys.join(', ')}, state, updated_at, version)
        VALUES (${keys.map(() => '?').join(', ')}, '{}', ?, 1) ${dialect.onConflict(keys, [
@@ -130,6 +135,8 @@ export class Writes extends Reads {
       else yield* this.#open.change(key, this.#open.changes(stored));
       if (turn) yield* this.#open.turn(key, turn.kind === 'opened' ? turn.agent : undefined);
     }
+    const facts = factsChange(stored);
+    if (facts) yield* this.facts.add(key, facts);
     return stored;
   }
 
@@ -288,6 +295,7 @@ export class Writes extends Reads {
     const calls = new OpenCallFold();
     calls.add(effectiveEvents(stored));
     yield* this.leavesOpen(key, calls);
+    yield* this.facts.set(key, factsOf(stored));
   }
 
   /** What is open in one session, as its log says. */

@@ -2,7 +2,8 @@
 export type { Locks, SqlDialect } from './dialect.ts';
 export { DuplicateEvent } from './duplicate.ts';
 export type { HeldConnection, LongWrite, SqlEngine } from './engine.ts';
-export { fillOpenTurns } from './open-turns.ts';
+export { fillOpenTurns, fillSessionFacts } from './open-turns.ts';
+export type { Uncounted } from './reads.ts';
 export { OF_SESSION, Reads, values, WHERE_DRAFT, WHERE_SESSION } from './reads.ts';
 export type { SessionRow, State } from './rows.ts';
 export {

@@ -18,3 +18,10 @@ export const fillOpenTurns = `
         AND NOT EXISTS (SELECT 1 FROM adk_events e WHERE ${of('e')} AND e.seq >= t.seq AND e.custom_metadata LIKE '%"end":{%')
     )
     AND NOT EXISTS (SELECT 1 FROM adk_open_turns o WHERE ${of('o')})`;
+
+/** Sessions of older versions: how much of each log is still to be counted. What it comes to is left to whoever lists it. */
+export const fillSessionFacts = `
+  INSERT INTO adk_session_facts
+    (app_name, user_id, session_id, agent, steps, input_tokens, output_tokens, nano_usd, tools, uncounted)
+  SELECT s.app_name, s.user_id, s.id, '', 0, 0, 0, 0, '', s.last_seq
+  FROM adk_sessions s WHERE s.last_seq > 0 AND NOT EXISTS (SELECT 1 FROM adk_session_facts f WHERE ${of('f')})`;

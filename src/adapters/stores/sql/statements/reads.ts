@@ -39,6 +39,13 @@ const SOME = 50;
 
 export const values = (key: SessionKey): Value[] => [key.app, key.userId, key.id];
 
+/** A log of an older version: what its first events come to is not in the table of facts. */
+export interface Uncounted {
+  readonly key: SessionKey;
+  /** seq of the last of them. */
+  readonly through: number;
+}
+
 /** What is asked of the tables. */
 export class Reads {
   readonly dialect: SqlDialect;
@@ -135,7 +142,7 @@ export class Reads {
   *list(
     scope: { app: string; userId?: string },
     options: { limit?: number; after?: string; users?: readonly string[] },
-  ): Steps<SessionSummary[]> {
+  ): Steps<{ sessions: SessionSummary[]; uncounted: Uncounted[] }> {
     const limit = wholeNumber('limit', options.limit);
     const { time, timeValue } = this.dialect;
     const conditions = ['s.app_name = ?', 's.last_seq >= 0'];
@@ -145,7 +152,7 @@ export class Reads {
       given.push(scope.userId);
     }
     const { users } = options;
-    if (users?.length === 0) return [];
+    if (users?.length === 0) return { sessions: [], uncounted: [] };
     if (users) {
       conditions.push(`s.user_id IN (${users.map(() => '?').join(', ')})`);
       given.push(...users);
@@ -161,12 +168,20 @@ export class Reads {
          (SELECT count(*) FROM adk_open_calls c
            WHERE c.app_name = s.app_name AND c.user_id = s.user_id AND c.session_id = s.id) AS pending,
          (SELECT count(*) FROM adk_open_turns t
-           WHERE t.app_name = s.app_name AND t.user_id = s.user_id AND t.session_id = s.id) AS unfinished
-       FROM adk_sessions s WHERE ${conditions.join(' AND ')}
+           WHERE t.app_name = s.app_name AND t.user_id = s.user_id AND t.session_id = s.id) AS unfinished,
+         f.agent, f.steps, f.input_tokens, f.output_tokens, f.nano_usd, f.tools, f.uncounted
+       FROM adk_sessions s LEFT JOIN adk_session_facts f
+         ON f.app_name = s.app_name AND f.user_id = s.user_id AND f.session_id = s.id
+       WHERE ${conditions.join(' AND ')}
        ORDER BY s.inserted_at DESC, s.user_id DESC, s.id DESC${limit === undefined ? '' : ` LIMIT ${limit}`}`,
       given,
     );
-    return rows.map(toSummary);
+    const uncounted = rows.flatMap((row) => {
+      const key = { app: scope.app, userId: String(row.user_id), id: String(row.id) };
+      const through = Number(row.uncounted);
+      return through > 0 ? [{ key, through }] : [];
+    });
+    return { sessions: rows.map(toSummary), uncounted };
   }
 
   /** `after` is an id, or `user/id`. */

@@ -1,7 +1,15 @@
 import type { SessionSummary } from '../../../../contracts/index.ts';
 import { CoxswainError, canonicalJson, deepFreeze, messageOf, parseJson } from '../../../../contracts/index.ts';
 import type { OpenCall, SessionKey, SessionRecord, StoredEvent, StoredEventRow } from '../../../../runtime/index.ts';
-import { decodeEvent, encodeEvent, faultOfEvent, joinState, sqlTime, timeOf } from '../../../../runtime/index.ts';
+import {
+  decodeEvent,
+  encodeEvent,
+  faultOfEvent,
+  joinState,
+  listedFacts,
+  sqlTime,
+  timeOf,
+} from '../../../../runtime/index.ts';
 import type { SqlDialect } from './dialect.ts';
 import type { Row, Value } from './steps.ts';
 
@@ -158,6 +166,16 @@ export function toRecord(row: SessionRow, events: readonly StoredEvent[]): Sessi
 
 export function toSummary(row: Row): SessionSummary {
   const title = row.title as string | null;
+  // Where it is not there, nothing was said yet that is counted.
+  const tools = String(row.tools ?? '');
+  const facts = {
+    agent: textOfColumn(String(row.agent ?? '')),
+    steps: Number(row.steps),
+    inputTokens: Number(row.input_tokens),
+    outputTokens: Number(row.output_tokens),
+    nanoUsd: Number(row.nano_usd),
+    tools,
+  };
   return {
     id: String(row.id),
     app: String(row.app_name),
@@ -168,6 +186,7 @@ export function toSummary(row: Row): SessionSummary {
     length: Number(row.last_seq),
     pending: Number(row.pending),
     unfinished: Number(row.unfinished) > 0,
+    ...(Number(row.uncounted) > 0 ? {} : listedFacts(facts)),
   };
 }
 
