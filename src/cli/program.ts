@@ -199,6 +199,7 @@ function addServe(program: Command, interrupts: Interrupts, result: { code: numb
     .option('--allow-host <name...>', 'names that the server is called by')
     .option('--http', 'serve plain HTTP and event streams too, on the same port')
     .option('--ui', 'serve the inspector: a page on the same port for approvals and sessions')
+    .option('--trace-url <address>', 'with --ui: where a trace is looked at, as https://traces.example/{traceId}')
     .addOption(new Option('--open-once <file>').hideHelp())
     .option('--mcp <port>', 'serve MCP clients too, over HTTP on this port; 0: any free one', port)
     .option('--recover', 'resume what a crash has cut off')

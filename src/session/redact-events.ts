@@ -67,7 +67,8 @@ export function eventFacts(event: AgentEvent): AgentEvent {
   const kept = picked(given, [...placed, ...(facts[event.type] ?? [])]);
   const data = event.type === 'custom' ? picked(Object(event.data), dataFacts[event.kind] ?? []) : {};
   const shown = { ...kept, ...blanks[event.type], ...(event.type === 'custom' ? { data } : {}) };
-  return { ...shown, _meta: { redacted: true } } as unknown as AgentEvent;
+  const trace = isObject(given._meta) ? picked(given._meta, ['traceparent']) : {};
+  return { ...shown, _meta: { redacted: true, ...trace } } as unknown as AgentEvent;
 }
 
 /**
@@ -86,7 +87,7 @@ function withFacts(shown: AgentEvent, event: AgentEvent): AgentEvent {
   if (event.type === 'custom')
     kept.data = { ...Object(cut.data), ...picked(Object(event.data), dataFacts[event.kind] ?? []) };
   if (isObject(cut._meta) && isObject(given._meta))
-    kept._meta = { ...cut._meta, ...picked(given._meta, ['messageId', 'replaces', 'part']) };
+    kept._meta = { ...cut._meta, ...picked(given._meta, ['messageId', 'replaces', 'part', 'traceparent']) };
   return kept as unknown as AgentEvent;
 }
 

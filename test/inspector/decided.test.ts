@@ -26,6 +26,11 @@ describe.skipIf(executablePath === undefined)(`what was decided, in Chromium${no
     await ben.getByRole('button', { name: 'Decided' }).click();
     const bens = ben.getByRole('list', { name: 'Decided questions' }).getByRole('listitem');
     await expect.poll(() => bens.count()).toBe(2);
+    await ben.getByLabel('Person').fill('anna');
+    await ben.getByLabel('When').selectOption('last 7 days');
+    await expect.poll(() => bens.count()).toBe(1);
+    await ben.getByLabel('Person').fill('');
+    await expect.poll(() => bens.count()).toBe(2);
     await ben.getByRole('searchbox', { name: 'Search decided questions' }).fill('bert');
     await expect.poll(() => bens.count()).toBe(1);
     await bens.getByRole('link').click();

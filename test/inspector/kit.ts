@@ -8,6 +8,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { buildInspector } from '../../scripts/build-inspector.ts';
+import type { ExecutionOptions } from '../../src/contracts/index.ts';
 import type { ServeOptions } from '../../src/host/websocket/index.ts';
 import { askIn, openShop, tokens } from './shop.ts';
 
@@ -32,9 +33,9 @@ export async function shop(files: string, options: Partial<ServeOptions> = {}) {
     return open;
   };
   let open = await start();
-  const say = async (userId: string, sessionId: string, text: string) => {
+  const say = async (userId: string, sessionId: string, text: string, options: ExecutionOptions = {}) => {
     const session = await open.host.open('clerk', { userId, sessionId, create: true });
-    for await (const _ of session.stream(text));
+    for await (const _ of session.stream(text, options));
     await session[Symbol.asyncDispose]();
   };
   onTestFinished(async () => {

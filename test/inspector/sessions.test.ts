@@ -42,6 +42,37 @@ describe.skipIf(executablePath === undefined)(`sessions in Chromium${noBrowser}`
       .waitFor();
   });
 
+  test('INS-13 calls, decisions and events have addresses that lead to one another, and to the trace of their turn', async () => {
+    const traceUrl = 'https://traces.example/t/{traceId}?span={spanId}';
+    const { page: url, say, calls } = await shop(files, { ui: { files, key: new Uint8Array(32).fill(3), traceUrl } });
+    const traceId = 'ab'.repeat(16);
+    const traceContext = { traceparent: `00-${traceId}-${'cd'.repeat(8)}-01` };
+    await say('ben', 'traced', JSON.stringify(['pay_card', { eur: 8, card: 'visa 1' }]), { traceContext });
+    await calls('ben', 'traced', 120);
+    const ben = await open(url, 'ben');
+    await ben.goto(`${url}#/sessions/clerk/ben/traced`);
+    const talk = ben.getByRole('region', { name: 'Conversation' });
+    await talk.getByRole('button', { name: /earlier$/ }).click();
+    await talk.locator('summary', { hasText: 'pay_card' }).click();
+    await talk.getByRole('link', { name: 'Link to this call' }).click();
+    const callUrl = ben.url();
+    await talk.getByRole('link', { name: /^Decided: event/ }).click();
+    const side = ben.getByRole('region', { name: 'Events' });
+    await side.getByRole('region', { name: 'The event as JSON' }).getByText('"policy_decision"').waitFor();
+    expect(await side.getByRole('link', { name: traceId }).getAttribute('href')).toBe(
+      `https://traces.example/t/${traceId}?span=${'cd'.repeat(8)}`,
+    );
+    await side.getByRole('link', { name: 'To its call' }).click();
+    expect(ben.url()).toBe(callUrl);
+    // Of a page that is opened with it, the call is open, however far up it stands.
+    await ben.reload();
+    await talk.getByRole('link', { name: traceId }).waitFor();
+    expect(await talk.locator('details[open] > summary', { hasText: 'pay_card' }).count()).toBe(1);
+    expect(await axeFaults(ben)).toEqual([]);
+    await ben.goto(`${url}#/sessions/clerk/ben/traced?event=%3Cimg%20src%3Dx%20onerror%3Ddocument.title%3D1%3E`);
+    await ben.getByText(/^0 of .* events$/).waitFor();
+  });
+
   test('INS-12 one line of words finds sessions in the server; it is kept in the address; counters of one that runs move', async () => {
     const { page: url, ask, say, calls, gate } = await shop(files);
     await say('ben', 'greeting', 'Hello.');

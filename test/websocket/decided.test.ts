@@ -69,12 +69,20 @@ describe('questions that were decided', () => {
     expect(JSON.stringify(all)).not.toContain('secret');
   });
 
-  test('WS-74 they are found by user, answer, tool and words, and come page by page', async () => {
+  test('WS-74 they are found by user, answer, tool, person, time and words, and come page by page', async () => {
     const { bert, anna } = await shop();
     expect(await listed(bert, { user: 'ben' })).toEqual([bensPay]);
     expect(await listed(anna, { action: 'decline' })).toEqual([annasShip]);
     expect(await listed(anna, { tool: 'pay' })).toEqual([annasPay]);
     expect(await listed(anna, { search: 'CARL' })).toEqual([annasShip]);
+    expect(await listed(anna, { by: 'bert' })).toEqual([annasPay]);
+    expect(await listed(anna, { by: 'ber' })).toEqual([]);
+    const [{ at = '' } = {}] = (await anna?.approvals.decided({ by: 'carl' })) ?? [];
+    const later = new Date(Date.parse(at) + 1).toISOString();
+    expect(await listed(anna, { by: 'carl', since: at, before: later })).toEqual([annasShip]);
+    expect(await listed(anna, { by: 'carl', since: later })).toEqual([]);
+    expect(await listed(anna, { by: 'carl', before: at })).toEqual([]);
+    await expect(listed(anna, { since: 'soon' })).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
     const [newest] = (await anna?.approvals.decided({ limit: 1 })) ?? [];
     const after = [newest?.at, newest?.sessionId, newest?.requestId].join(' ');
     expect(await listed(anna, { limit: 1, after })).toEqual([annasPay]);

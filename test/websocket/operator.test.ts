@@ -140,6 +140,21 @@ describe('operators', () => {
     expect(JSON.stringify(rest)).not.toContain('4242-4242');
   });
 
+  test('WS-89 the message that begins a turn says by which trace; what is none is not shown; an operator without content sees it', async () => {
+    const { server, anna, session } = await talked();
+    const traceparent = `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`;
+    await all(session.stream('hello', { traceContext: { traceparent } }));
+    await all(session.stream('hello', { traceContext: { traceparent: 'javascript:alert(1)' } }));
+    const audit = await client(server, 'olga:audit');
+    for (const events of [
+      await all((await anna.open('bot', { sessionId: 'annas' })).events()),
+      await all(audit.operator?.events(place) ?? never()),
+    ]) {
+      const given = events.map(({ _meta }) => (_meta as { traceparent?: string } | undefined)?.traceparent);
+      expect(given.filter((one) => one !== undefined)).toEqual([traceparent]);
+    }
+  });
+
   test('WS-87 anybody finds their own sessions by the same, in the server, and those of nobody else', async () => {
     const { anna, ben, session } = await talked();
     await session.update({ title: 'Shoes' });

@@ -1,13 +1,15 @@
-import type { ViewItem, ViewMessage, ViewToolCall } from 'coxswain/client';
+import type { AgentEvent, ViewItem, ViewMessage, ViewToolCall } from 'coxswain/client';
 import type { JSX } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { DisplayPart, TextLines } from '../parts/display.tsx';
 import { Json } from '../parts/json.tsx';
 import { argsLine } from '../parts/question-words.ts';
 import { Ago } from '../parts/time.tsx';
+import { TraceLink } from '../parts/trace.tsx';
 import { Visible } from '../parts/visible.tsx';
 import { Why } from '../parts/why.tsx';
-import { linkTo } from '../state/route.ts';
+import { placesOf } from '../state/places.ts';
+import { linkTo, linkWithin } from '../state/route.ts';
 import type { WatchedSession } from '../state/sessions.ts';
 
 /** Messages and calls that are made at once; earlier ones are asked for. */
@@ -18,10 +20,13 @@ const MAX_TEXT = 20_000;
 export function Conversation({
   watched,
   userId,
+  callId,
   onEvents,
 }: {
   watched: WatchedSession;
   userId: string;
+  /** The call that the address names. */
+  callId: string | undefined;
   /** Shows the events of a call. */
   onEvents: (callId: string) => void;
 }): JSX.Element {
@@ -32,11 +37,13 @@ export function Conversation({
   const isAtEnd = useRef(true);
   // What comes is shown, unless somebody reads further up.
   useLayoutEffect(() => {
-    if (isAtEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+    if (isAtEnd.current && callId === undefined && box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [turn, isNow]);
   const { items } = watched.shown.view;
   const { failure } = watched.shown;
-  const from = Math.max(0, items.length - shown);
+  const named =
+    callId === undefined ? -1 : items.findIndex((item) => item.type !== 'message' && item.call.id === callId);
+  const from = Math.min(Math.max(0, items.length - shown), named < 0 ? items.length : named);
   return (
     <section
       ref={box}
@@ -58,7 +65,7 @@ export function Conversation({
       <ol class="items">
         {items.slice(from).map((item) => (
           <li key={item.type === 'message' ? item.message.id : item.call.id}>
-            <Item item={item} watched={watched} userId={userId} onEvents={onEvents} />
+            <Item item={item} watched={watched} userId={userId} callId={callId} onEvents={onEvents} />
           </li>
         ))}
       </ol>
@@ -74,6 +81,7 @@ export function Conversation({
 interface About {
   watched: WatchedSession;
   userId: string;
+  callId: string | undefined;
   onEvents: (callId: string) => void;
 }
 
@@ -139,16 +147,29 @@ const tones: Readonly<Record<ViewToolCall['status'], string>> = {
 };
 
 /** A call: closed one line, opened what it was asked with, why it might run, who said so, and its result. */
-function Call({ call, watched, onEvents }: { call: ViewToolCall } & About): JSX.Element {
+function Call({ call, watched, callId, onEvents }: { call: ViewToolCall } & About): JSX.Element {
   // With state of its own it is drawn again for other props only, and a call that goes on is the same object.
   watched.turn.value;
   const isNow = watched.moment.value === undefined;
-  const [isOpen, setOpen] = useState(false);
+  const isNamed = callId === call.id;
+  const [isOpen, setOpen] = useState(isNamed);
+  const card = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    if (!isNamed) return;
+    setOpen(true);
+    card.current?.scrollIntoView({ block: 'start' });
+  }, [isNamed]);
   const { name, args, argsAsked, argsRun, status, content, errorType } = call;
   const facts = watched.shown.calls.get(call.id);
   const decision = facts?.decisions.at(-1);
   return (
-    <details class={`call ${status}`} onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details
+      ref={card}
+      open={isOpen}
+      class={`call ${status}`}
+      aria-current={isNamed ? 'true' : undefined}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
       <summary>
         <span class="sign" aria-hidden="true">
           {signs[status]}
@@ -235,6 +256,7 @@ function Call({ call, watched, onEvents }: { call: ViewToolCall } & About): JSX.
           <button type="button" class="quiet" onClick={() => onEvents(call.id)}>
             Events of this call
           </button>
+          <CallLinks watched={watched} callId={call.id} />
           {status === 'requested' && watched.isOwn && isNow && (
             <p>
               <a href={linkTo('inbox')}>To the inbox, where it is answered</a>
@@ -257,5 +279,34 @@ function Call({ call, watched, onEvents }: { call: ViewToolCall } & About): JSX.
         </div>
       )}
     </details>
+  );
+}
+
+/** Where the call stands: its events, and the trace of its turn. Each has an address that can be sent to somebody else. */
+function CallLinks({ watched, callId }: { watched: WatchedSession; callId: string }): JSX.Element {
+  const { events, place } = watched;
+  const places = useMemo(() => placesOf(events, callId), [events.length, callId]);
+  const { request, response, decisions, answers, trace } = places;
+  const named: [string, AgentEvent | undefined][] = [
+    ['Asked for', request],
+    ...decisions.map((event): [string, AgentEvent] => ['Decided', event]),
+    ...answers.map((event): [string, AgentEvent] => ['Answered', event]),
+    ['Result', response],
+  ];
+  return (
+    <>
+      <p class="links">
+        <a href={linkWithin(place, { call: callId })}>Link to this call</a>
+        {named.map(
+          ([word, event]) =>
+            event && (
+              <a key={event.id} href={linkWithin(place, { event: event.id })}>
+                {word}: event {event.seq}
+              </a>
+            ),
+        )}
+      </p>
+      {trace && <TraceLink trace={trace} />}
+    </>
   );
 }

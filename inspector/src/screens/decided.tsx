@@ -1,6 +1,6 @@
 import type { RemoteApprovals } from 'coxswain/client';
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Choice, Search } from '../parts/filters.tsx';
 import { Ago } from '../parts/time.tsx';
 import { Visible } from '../parts/visible.tsx';
@@ -15,6 +15,17 @@ const PAGE = 50;
 const TYPING_MS = 250;
 type Wanted = NonNullable<Parameters<RemoteApprovals['decided']>[0]>;
 
+type Days = '0' | '7' | '30';
+const spans: Readonly<Record<Days, string>> = { 0: 'today', 7: 'last 7 days', 30: 'last 30 days' };
+
+/** The beginning of a day here. */
+function daysAgo(days: number): string {
+  const day = new Date();
+  day.setHours(0, 0, 0, 0);
+  day.setDate(day.getDate() - days);
+  return day.toISOString();
+}
+
 const answers: Readonly<Record<Answer, string>> = { accept: 'approved', decline: 'denied', cancel: 'cancelled' };
 
 /** What was decided before: by this person, or in sessions of theirs. */
@@ -23,6 +34,8 @@ export function DecidedList({ selected }: { selected: string | undefined }): JSX
   const [action, setAction] = useState<Answer | ''>('');
   const [user, setUser] = useState('');
   const [tool, setTool] = useState('');
+  const [by, setBy] = useState('');
+  const [days, setDays] = useState<Days | ''>('');
   const [hasMore, setMore] = useState(false);
   const [found, setFound] = useState<Decided[]>();
   const [fault, setFault] = useState<string>();
@@ -30,9 +43,10 @@ export function DecidedList({ selected }: { selected: string | undefined }): JSX
   const isReady = link.value === 'ready';
   // Something was decided meanwhile.
   const closed = closedCards.value.length;
-  const words = { search: search.trim(), user: user.trim(), tool: tool.trim(), action };
+  const since = useMemo(() => (days === '' ? '' : daysAgo(Number(days))), [days]);
+  const words = { search: search.trim(), user: user.trim(), tool: tool.trim(), by: by.trim(), action, since };
   const wanted = Object.fromEntries(Object.entries(words).filter(([, value]) => value !== '')) as Wanted;
-  const isTyped = search + user + tool !== '';
+  const isTyped = search + user + tool + by !== '';
   useEffect(() => {
     if (!host || !isReady) return;
     let isLeft = false;
@@ -77,6 +91,8 @@ export function DecidedList({ selected }: { selected: string | undefined }): JSX
         <Choice label="Answer" all="all answers" value={action} names={answers} change={setAction} />
         <Search label="User" placeholder="user" value={user} change={setUser} />
         <Search label="Tool" placeholder="tool" value={tool} change={setTool} />
+        <Search label="Person" placeholder="who decided" value={by} change={setBy} />
+        <Choice<Days> label="When" all="any time" value={days} names={spans} change={setDays} />
       </div>
       {fault !== undefined && (
         <p class="notice bad" role="alert">

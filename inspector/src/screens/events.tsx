@@ -4,8 +4,11 @@ import { useMemo, useState } from 'preact/hooks';
 import { Json } from '../parts/json.tsx';
 import { Lines } from '../parts/lines.tsx';
 import { short } from '../parts/short.ts';
+import { TraceLink } from '../parts/trace.tsx';
 import { Visible } from '../parts/visible.tsx';
 import { exactly } from '../state/clock.ts';
+import { callOf, traceOf } from '../state/places.ts';
+import { linkWithin } from '../state/route.ts';
 import type { WatchedSession } from '../state/sessions.ts';
 import { Fork, Rewind } from './moment.tsx';
 
@@ -55,12 +58,16 @@ export function Events({
 }): JSX.Element {
   const turn = watched.turn.value;
   const [selected, setSelected] = useState<AgentEvent>();
-  const { events } = watched;
+  const { events, place } = watched;
   const wanted = words.trim().toLowerCase();
   const shown = useMemo(
     () => (wanted === '' ? events : events.filter((event) => has(event, wanted))),
     [wanted, turn, events.length],
   );
+  // What the address names is shown whole.
+  const chosen = selected ?? (wanted !== '' && shown.length === 1 ? shown[0] : undefined);
+  const callId = chosen && callOf(chosen);
+  const trace = useMemo(() => chosen && traceOf(events, chosen), [chosen, events.length]);
   return (
     <>
       <label class="filter">
@@ -90,7 +97,7 @@ export function Events({
             <button
               type="button"
               class="event"
-              aria-pressed={selected?.id === event.id}
+              aria-pressed={chosen?.id === event.id}
               title={exactly(event.timestamp)}
               onClick={() => setSelected(selected?.id === event.id ? undefined : event)}
             >
@@ -103,27 +110,30 @@ export function Events({
           );
         }}
       />
-      {selected && (
+      {chosen && (
         <>
           <h3>
-            {selected.type} <code class="soft">{selected.id}</code>
+            {chosen.type} <code class="soft">{chosen.id}</code>
           </h3>
           <div class="buttons">
             <button
               type="button"
               class="quiet"
               onClick={() => {
-                watched.moment.value = events.indexOf(selected) + 1;
+                watched.moment.value = events.indexOf(chosen) + 1;
               }}
             >
               Show the session as it stood here
             </button>
-            <Fork watched={watched} cursor={selected.cursor} />
-            {selected.type === 'message' && selected.role === 'user' && selected.seq !== undefined && (
-              <Rewind key={selected.id} watched={watched} through={selected.seq - 1} />
+            <a href={linkWithin(place, { event: chosen.id })}>Link to this event</a>
+            {callId !== undefined && <a href={linkWithin(place, { call: callId })}>To its call</a>}
+            <Fork watched={watched} cursor={chosen.cursor} />
+            {chosen.type === 'message' && chosen.role === 'user' && chosen.seq !== undefined && (
+              <Rewind key={chosen.id} watched={watched} through={chosen.seq - 1} />
             )}
           </div>
-          <Json key={selected.id} value={selected} part="event" label="The event as JSON" />
+          {trace && <TraceLink trace={trace} />}
+          <Json key={chosen.id} value={chosen} part="event" label="The event as JSON" />
         </>
       )}
     </>

@@ -11,7 +11,7 @@ import { useExplained } from '../state/explain.ts';
 import type { Card } from '../state/inbox.ts';
 import { look, placeOf } from '../state/inbox.ts';
 import { noteReadWhole, requestOf } from '../state/read-whole.ts';
-import { linkTo } from '../state/route.ts';
+import { linkTo, linkWithin } from '../state/route.ts';
 import { AgentQuestion } from './agent-question.tsx';
 import { ApproveBar } from './approve-bar.tsx';
 import { Editor } from './editor.tsx';
@@ -238,7 +238,12 @@ function Facts({ card, request }: { card: Card; request: Card['request'] }): JSX
       <div>
         <dt>session</dt>
         <dd>
-          <a href={linkTo('sessions', card.agent, card.userId, request.sessionId)}>
+          <a
+            href={linkWithin(
+              { ...card, sessionId: request.sessionId },
+              { call: request.requestId.split('#')[0] ?? '' },
+            )}
+          >
             <Visible text={request.sessionId} />
           </a>
         </dd>

@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Visible } from '../parts/visible.tsx';
 import { remote } from '../state/connection.ts';
-import { linkTo } from '../state/route.ts';
+import { linkTo, route } from '../state/route.ts';
 import type { Verdict } from '../state/sessions.ts';
 import { WatchedSession } from '../state/sessions.ts';
 import { AgentsView } from './agents.tsx';
@@ -39,6 +39,9 @@ export function SessionScreen({
   const isOwn = host?.userId === userId;
   const mayLook = isOwn || host?.operator !== undefined;
   const [watched, setWatched] = useState<WatchedSession>();
+  const { query } = route.value;
+  const eventId = query.get('event') ?? '';
+  const callId = query.get('call') ?? undefined;
   const [words, setWords] = useState('');
   // A wide screen has the conversation beside one of the others.
   const [side, setSide] = useState<Side>('conversation');
@@ -47,6 +50,11 @@ export function SessionScreen({
     setWords(of);
     setSide('events');
   };
+  // The address may name a place in it.
+  useEffect(() => {
+    if (eventId !== '') showEvents(eventId);
+    else if (callId !== undefined) setSide((now) => (now === 'events' ? 'conversation' : now));
+  }, [eventId, callId]);
   useEffect(() => {
     if (!host || !mayLook) return;
     const made = new WatchedSession(host, agent, userId, sessionId);
@@ -70,7 +78,7 @@ export function SessionScreen({
       <Tabs class="narrow-only" names={all} shown={side} onChoose={setSide} />
       <div class="halves">
         <section class="half conversation" aria-label="Conversation">
-          <Conversation watched={watched} userId={userId} onEvents={showEvents} />
+          <Conversation watched={watched} userId={userId} callId={callId} onEvents={showEvents} />
           {watched.isOwn && watched.moment.value === undefined && <Compose watched={watched} />}
         </section>
         <section class="half why" aria-label={sides[why]}>

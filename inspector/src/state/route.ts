@@ -36,6 +36,14 @@ export function linkTo(screen: Route['screen'], ...ids: readonly string[]): stri
   return `#/${[screen, ...ids.map(encodeURIComponent)].join('/')}`;
 }
 
+/** A place in a session: one of its events, or of its calls. */
+export function linkWithin(
+  { agent, userId, sessionId }: { agent: string; userId: string; sessionId: string },
+  place: { event: string } | { call: string },
+): string {
+  return `${linkTo('sessions', agent, userId, sessionId)}?${new URLSearchParams({ ...place })}`;
+}
+
 export function go(screen: Route['screen'], ...ids: readonly string[]): void {
   location.hash = linkTo(screen, ...ids);
 }

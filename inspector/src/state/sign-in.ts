@@ -1,19 +1,27 @@
+import { signal } from '@preact/signals';
 import type { Principal } from 'coxswain/client';
+
+/** Where a trace is looked at, as the server has it: an address with `{traceId}`. */
+export const traceUrl = signal<string | undefined>(undefined);
+
+interface Said {
+  principal?: Principal;
+  error?: string;
+  traceUrl?: string;
+}
 
 /** Below the page's own path, whatever that is: `/ui/`. */
 const at = (name: string) => new URL(name, document.baseURI).href;
 
-async function post(
-  name: string,
-  body: object,
-): Promise<{ status: number; said: { principal?: Principal; error?: string } }> {
+async function post(name: string, body: object): Promise<{ status: number; said: Said }> {
   const response = await fetch(at(name), {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
     credentials: 'same-origin',
   });
-  const said = (await response.json().catch(() => ({}))) as { principal?: Principal; error?: string };
+  const said = (await response.json().catch(() => ({}))) as Said;
+  if (said.principal) traceUrl.value = said.traceUrl;
   return { status: response.status, said };
 }
 

@@ -224,8 +224,16 @@ function message(event: StoredEvent, bodies: Body[]): void {
       ...(replaces === undefined ? {} : { replaces }),
       ...(event.actions.steer ? { steer: true, ...defined({ saidBy: event.customMetadata?.saidBy }) } : {}),
       ...(event.actions.skipSummarization ? { skipSummarization: true } : {}),
+      ...traceOf(event),
     },
   });
+}
+
+/** By whose trace a turn was begun. Clients may say it: what is none is not shown. */
+function traceOf({ actions }: StoredEvent): { traceparent?: string } {
+  const { traceparent } = actions.trace ?? {};
+  const isOne = typeof traceparent === 'string' && /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(traceparent);
+  return isOne ? { traceparent } : {};
 }
 
 function toolRequest(part: FunctionCallPart): Body {

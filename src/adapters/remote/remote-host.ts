@@ -164,6 +164,11 @@ export interface RemoteApprovals {
     user?: string;
     action?: 'accept' | 'decline' | 'cancel';
     tool?: string;
+    /** Who has answered it. */
+    by?: string;
+    /** ISO 8601: answered then or later, or before. */
+    since?: string;
+    before?: string;
     search?: string;
     limit?: number;
     after?: string;

@@ -39,6 +39,7 @@ export interface ServeFlags extends HostFlags {
   http?: true;
   /** The inspector's page. */
   ui?: true;
+  traceUrl?: string;
   /** Opens the page, unless this file is there; it is made. */
   openOnce?: string;
 }
@@ -93,7 +94,9 @@ export async function serveCommand(
       ...(flags.allowHost ? { allowedHosts: flags.allowHost } : {}),
       ...(flags.http ? { http: true } : {}),
       figures: figures.read,
-      ...(flags.ui ? { ui: { key: pageKey() } } : {}),
+      ...(flags.ui
+        ? { ui: { key: pageKey(), ...(flags.traceUrl === undefined ? {} : { traceUrl: flags.traceUrl }) } }
+        : {}),
       log,
       warn: (message, error) => work.warn(message, error),
     } satisfies ServeOptions & Parameters<typeof serve>[1]);

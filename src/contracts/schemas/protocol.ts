@@ -150,6 +150,10 @@ export const rpcParams = {
     user: id.optional(),
     action: z.enum(['accept', 'decline', 'cancel']).optional(),
     tool: id.optional(),
+    /** Who has answered it. */
+    by: id.optional(),
+    since: z.string().max(64).optional(),
+    before: z.string().max(64).optional(),
     search: z.string().max(256).optional(),
     limit: z.number().int().min(1).max(200).optional(),
     after: z.string().max(1024).optional(),

@@ -11,6 +11,11 @@ export interface DecidedFilter {
   userId?: string;
   action?: string;
   tool?: string;
+  /** Id of somebody who has answered it, or their name where they act for others. */
+  answeredBy?: string;
+  /** Epoch milliseconds: answered then or later, or before. */
+  since?: number;
+  before?: number;
   /** In tool, session, user, rule and names of those who answered. */
   search?: string;
   /** Default 50. */

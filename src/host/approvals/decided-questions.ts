@@ -154,13 +154,16 @@ function note(read: Read, event: AgentEvent): void {
 }
 
 function isShown(one: Found, filter: DecidedFilter): boolean {
-  const { by, userId, action, tool, search, everybodys = false } = filter;
+  const { by, userId, action, tool, answeredBy, since, before, search, everybodys = false } = filter;
   const who = nameOfPrincipal(by);
   if (one.userId !== who && !one.answerers.has(who) && !(everybodys === true || includes(everybodys, one.userId)))
     return false;
   if (userId !== undefined && one.userId !== userId) return false;
   if (action !== undefined && one.action !== action) return false;
   if (tool !== undefined && one.tool !== tool) return false;
+  if (answeredBy !== undefined && !one.people.has(answeredBy) && !one.answerers.has(answeredBy)) return false;
+  const at = Date.parse(one.at);
+  if ((since !== undefined && !(at >= since)) || (before !== undefined && !(at < before))) return false;
   if (search === undefined) return true;
   const words = [one.tool, one.sessionId, one.userId, one.ruleId, ...one.people].join(' ').toLowerCase();
   return words.includes(search.toLowerCase());

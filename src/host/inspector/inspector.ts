@@ -21,6 +21,8 @@ export interface InspectorOptions {
   key?: Uint8Array | undefined;
   /** Folder of the page's files. */
   files?: string | undefined;
+  /** Where a trace is looked at, with `{traceId}`. */
+  traceUrl?: string | undefined;
   log(entry: { event: string; [field: string]: unknown }): void;
 }
 
@@ -83,7 +85,12 @@ export class Inspector {
     // Not signed in yet is no fault: a browser would write one into its console.
     if ('error' in found && found.status === 401) return end(response, 200, {});
     if ('error' in found) return end(response, found.status, { error: found.error });
-    return end(response, 200, { principal: shown(found.principal) });
+    return end(response, 200, { principal: shown(found.principal), ...this.#settings() });
+  }
+
+  #settings(): { traceUrl?: string } {
+    const { traceUrl } = this.#options;
+    return traceUrl === undefined ? {} : { traceUrl };
   }
 
   async #signIn(
@@ -113,7 +120,7 @@ export class Inspector {
       if (!sealed) return end(response, 400, { error: 'this token is too long for a cookie' });
       this.#options.log({ event: 'signed_in', principal: found.principal.id });
       const cookie = this.#setCookie(head, sealed.value, Math.max(0, Math.floor(lifetime / 1000)));
-      return end(response, 200, { principal: shown(found.principal) }, { 'set-cookie': cookie });
+      return end(response, 200, { principal: shown(found.principal), ...this.#settings() }, { 'set-cookie': cookie });
     } finally {
       this.#signIns--;
     }

@@ -87,8 +87,8 @@ const stateOf = ({ pending, unfinished }: SessionSummary): SessionState =>
 function matcher(query: SessionQuery, seesContent: boolean): (session: SessionSummary) => boolean | undefined {
   const { agent, user, state, tool } = query;
   const search = query.search?.toLowerCase();
-  const since = timeOf('since', query.since);
-  const before = timeOf('before', query.before);
+  const since = query.since === undefined ? undefined : timeOf('since', query.since);
+  const before = query.before === undefined ? undefined : timeOf('before', query.before);
   return (session) => {
     if (agent !== undefined && session.agent !== agent) return false;
     if (user !== undefined && session.userId !== user) return false;
@@ -101,8 +101,8 @@ function matcher(query: SessionQuery, seesContent: boolean): (session: SessionSu
   };
 }
 
-function timeOf(name: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+export function timeOf(name: string, text: string): number {
   const time = Date.parse(text);
   if (!Number.isNaN(time)) return time;
   const message = `${name} is no time; give it as ISO 8601, as 2026-11-30T12:00:00Z`;

@@ -16,9 +16,10 @@ export interface ServeOptions {
    * The inspector, a page below `/ui/`: what waits for an answer, and sessions; `docs/howto/inspector.md`. Who opens it signs in with a
    * token that `authenticate` knows, unless that knows the browser already. `key`: 32 bytes that the page's cookies
    * are encrypted with; without it a restart signs everybody out. `files`: folder of the page's files, where a bundler
-   * has left them behind. Default false.
+   * has left them behind. `traceUrl`: where a trace is looked at, an `https:` or `http:` address with `{traceId}` and, if wanted, `{spanId}`.
+   * Default false.
    */
-  ui?: boolean | { key?: Uint8Array; files?: string };
+  ui?: boolean | { key?: Uint8Array; files?: string; traceUrl?: string };
   /** Default 0: any free one. */
   port?: number;
   /** Default `127.0.0.1`. Anything that is not loopback needs `authenticate`. */

@@ -34,7 +34,7 @@ const common: Shape<ServeOptions> = {
     fits: (value) => flag.fits(value) || object.fits(value),
   },
   ui: {
-    needs: 'true, false or { key, files }',
+    needs: 'true, false or { key, files, traceUrl }',
     fits: (value) => flag.fits(value) || object.fits(value),
   },
   port: number,
@@ -61,6 +61,15 @@ const common: Shape<ServeOptions> = {
 const uiKey: Check = {
   needs: '32 bytes',
   fits: (value) => value instanceof Uint8Array && value.length === 32,
+};
+/** Nothing but an address of the web: the page makes a link of it. */
+const traceUrl: Check = {
+  needs: 'an https: or http: address with {traceId} behind its host',
+  fits: (value) => {
+    if (typeof value !== 'string' || !URL.canParse(value)) return false;
+    const { protocol, host } = new URL(value);
+    return (protocol === 'https:' || protocol === 'http:') && !/[{%]/.test(host) && value.includes('{traceId}');
+  },
 };
 const ceiling: Shape<ServerOptions> = { permissionMode, models: names, clientTools: flag, config: flag };
 const executor: Shape<ExecutorOptions> = {
@@ -92,7 +101,7 @@ function checkOthers({ principal, server, basePath, http, ...rest }: ServeOption
   if (basePath !== undefined) checkBasePath(basePath, `${where}.basePath`);
   if (typeof http === 'object') checkOptions<typeof http>(http, `${where}.http`, { cors: anything });
   if (typeof rest.ui === 'object') {
-    checkOptions<typeof rest.ui>(rest.ui, `${where}.ui`, { files: text, key: uiKey });
+    checkOptions<typeof rest.ui>(rest.ui, `${where}.ui`, { files: text, key: uiKey, traceUrl });
   }
   const own = (['port', 'host', 'routes', 'ui'] as const).filter((member) => rest[member] !== undefined);
   if (server && own.length > 0) {

@@ -1,6 +1,7 @@
 import type { RequestAnswer } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
 import type { OpenApproval } from '../../approvals/index.ts';
+import { timeOf } from '../../operator/index.ts';
 import { fittingQuestion } from '../protocol/index.ts';
 import type { Caller, Handlers } from './caller.ts';
 import type { ServedApprovals } from './served.ts';
@@ -51,11 +52,14 @@ export const approvalMethods: Handlers<
   'approvals/outcome': (connection, { requestId, sessionId, userId, agent }) =>
     approvals(connection).outcome(connection.principal, requestId, { sessionId, userId, agent }),
 
-  'approvals/decided': async (connection, { user, action, tool, search, limit, after }) => {
+  'approvals/decided': async (connection, { user, action, tool, by, since, before, search, limit, after }) => {
     const filter = {
       ...(user === undefined ? {} : { userId: user }),
       ...(action === undefined ? {} : { action }),
       ...(tool === undefined ? {} : { tool }),
+      ...(by === undefined ? {} : { answeredBy: by }),
+      ...(since === undefined ? {} : { since: timeOf('since', since) }),
+      ...(before === undefined ? {} : { before: timeOf('before', before) }),
       ...(search === undefined ? {} : { search }),
       ...(limit === undefined ? {} : { limit }),
       ...(after === undefined ? {} : { after }),
