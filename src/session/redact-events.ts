@@ -203,6 +203,15 @@ export class EventRedaction {
     return this.#calls.get(callId)?.turnId;
   }
 
+  /** Nothing of any call is hidden, be it since nothing was decided on it yet. */
+  get hidesNothing(): boolean {
+    for (const call of this.#calls.values()) {
+      const { args, result } = this.#redactionOf(call);
+      if (args.length > 0 || result) return false;
+    }
+    return true;
+  }
+
   /** Policy hides something of what a call was asked with. */
   hidesArgsOf(callId: string): boolean {
     const call = this.#calls.get(callId);

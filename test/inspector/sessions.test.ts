@@ -73,6 +73,50 @@ describe.skipIf(executablePath === undefined)(`sessions in Chromium${noBrowser}`
     await ben.getByText(/^0 of .* events$/).waitFor();
   });
 
+  test('INS-14 what an artifact has is shown as text or picture and is never run; anything else is saved; an operator is given it where nothing is hidden', async () => {
+    const operator = ({ id }: { id: string }) => (id === 'eve' ? { content: true } : undefined);
+    const { page: url, say } = await shop(files, { operator });
+    const remember = (args: object) => say('ben', 'kept', JSON.stringify(['remember', args]));
+    await remember({ note: '<img src=x onerror=document.title=1>\u202E' });
+    const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+    await remember({ dot: '', mimeType: 'image/png', data: png });
+    const markup = Buffer.from('<script>document.title = 1</script>').toString('base64');
+    await remember({ drawing: '', mimeType: 'image/svg+xml', data: markup });
+    await remember({ page: '', mimeType: 'text/html', data: markup });
+    const ben = await open(url, 'ben');
+    await ben.goto(`${url}#/sessions/clerk/ben/kept`);
+    await ben.getByRole('button', { name: 'Artifacts', exact: true }).click();
+    const list = ben.getByRole('list', { name: 'Artifacts' });
+    const content = async (name: string) => {
+      await list
+        .getByRole('listitem')
+        .filter({ has: ben.getByText(name, { exact: true }) })
+        .getByRole('button', { name: 'Show content' })
+        .first()
+        .click();
+      return list.getByRole('region', { name: `Content of ${name}, version 1`, exact: true }).first();
+    };
+    const note = await content('note');
+    await note.getByText('<img src=x onerror=document.title=1>').first().waitFor();
+    await note.getByText('U+202E').first().waitFor();
+    await (await content('page')).getByText('<script>document.title = 1</script>').first().waitFor();
+    await (await content('dot')).locator('img').waitFor();
+    const drawing = await content('drawing');
+    const saved = ben.waitForEvent('download');
+    await drawing.getByRole('button', { name: 'Download' }).click();
+    expect((await saved).suggestedFilename()).toBe('drawing');
+    expect(await list.locator('script, svg').count()).toBe(0);
+    expect(await list.locator('img').count()).toBe(1);
+    expect(await axeFaults(ben)).toEqual([]);
+    // What is hidden in one call may be in any artifact of the session.
+    await say('ben', 'kept', JSON.stringify(['pay_card', { eur: 8, card: 'visa 1' }]));
+    const eve = await open(url, 'eve');
+    await eve.goto(`${url}#/sessions/clerk/ben/kept`);
+    await eve.getByRole('button', { name: 'Artifacts', exact: true }).click();
+    await eve.getByRole('button', { name: 'Show content' }).first().click();
+    await eve.getByText('policy hides something').waitFor();
+  });
+
   test('INS-12 one line of words finds sessions in the server; it is kept in the address; counters of one that runs move', async () => {
     const { page: url, ask, say, calls, gate } = await shop(files);
     await say('ben', 'greeting', 'Hello.');

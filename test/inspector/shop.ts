@@ -123,10 +123,8 @@ export async function openShop({ folder, files, port, ran, opened, serve: option
     execute: async (args: Record<string, unknown>, { state, artifacts }) => {
       for (const [key, value] of Object.entries(args)) state.set(key, value);
       const [first = 'note'] = Object.keys(args);
-      await artifacts.save(first, {
-        mimeType: 'application/json',
-        data: new TextEncoder().encode(JSON.stringify(args)),
-      });
+      const { mimeType = 'application/json', data } = args as { mimeType?: string; data?: string };
+      await artifacts.save(first, { mimeType, data: data ?? new TextEncoder().encode(JSON.stringify(args)) });
       return 'kept';
     },
   });

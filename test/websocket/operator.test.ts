@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Principal } from '../../src/contracts/index.ts';
 import type { AnyTool } from '../../src/index.ts';
+import { createHost, defineAgentTool, fromAgent } from '../../src/index.ts';
+import { InMemoryArtifactService } from '../../src/runtime/index.ts';
 import { bot, hostOf, notingTool, policyOf } from '../host/kit.ts';
 import { all, client, serving } from './kit.ts';
 import { Raw } from './raw.ts';
@@ -138,6 +140,61 @@ describe('operators', () => {
     const rest = await all(support.operator?.events(place, { after: first ?? '' }) ?? never());
     expect(rest.map(({ cursor }) => cursor)).toEqual(cursors.slice(1));
     expect(JSON.stringify(rest)).not.toContain('4242-4242');
+  });
+
+  test('WS-90 the content of artifacts: for its owner, and for operators with content where nothing is hidden; bounded, by version', async () => {
+    const keep = defineAgentTool({
+      name: 'keep',
+      description: 'Keeps.',
+      inputSchema: { type: 'object' },
+      execute: async ({ name, bytes }, { artifacts }) => {
+        await artifacts.save(String(name), { mimeType: 'text/plain', data: new Uint8Array(Number(bytes)).fill(65) });
+        return 'kept';
+      },
+    });
+    const calls = [
+      ['keep', { name: 'note', bytes: 2 }],
+      ['keep', { name: 'note', bytes: 3 }],
+      ['keep', { name: 'big', bytes: 2 ** 21 }],
+      ['keep', { name: 'user:all', bytes: 1 }],
+    ] as const;
+    const pay = notingTool('pay');
+    const script = [{ calls: [...calls] }, 'Kept.', { calls: [['pay', { card: '42' }]] }, 'Paid.'];
+    const agent = bot(script as never, { tools: [keep] });
+    const source = fromAgent(agent, { services: { artifacts: new InMemoryArtifactService() } });
+    const policy = policyOf({ pay: { outcome: 'allow', redact: ['/card'] } });
+    const host = createHost({ app: 'shop', agents: [source], tools: [pay.tool as AnyTool], policy });
+    const server = await serving(host, { operator: scopeOf });
+    const [anna, ben, support, audit, bens] = await Promise.all(
+      ['anna', 'ben', 'sam:support', 'olga:audit', 'paul:bens'].map((token) => client(server, token)),
+    );
+    const session = await anna!.open('bot', { sessionId: 'annas', create: true });
+    await all(session.stream('keep'));
+    const note = { name: 'note', version: 2, mimeType: 'text/plain', size: 3, data: 'QUFB' };
+    expect(await session.artifact('note')).toEqual(note);
+    expect(await session.artifact('note', 1)).toMatchObject({ version: 1, data: 'QUE=' });
+    expect(await session.artifact('note', 9)).toEqual({ name: 'note' });
+    expect(await session.artifact('big')).toEqual({ name: 'big', version: 1, mimeType: 'text/plain', size: 2 ** 21 });
+    expect(await session.artifact('user:all')).toMatchObject({ data: 'QQ==' });
+    await expect(session.artifact('../annas/note')).rejects.toMatchObject({ code: 'E_ID' });
+    const asked = (who: typeof support, name: string) => who!.operator!.artifact(place, name);
+    expect(await asked(support, 'note')).toEqual(note);
+    expect(await asked(support, 'user:all')).toMatchObject({ size: 1, withheld: expect.any(String) });
+    expect(await asked(support, 'user:all')).not.toHaveProperty('data');
+    await expect(asked(audit, 'note')).rejects.toMatchObject(forbidden);
+    await expect(asked(bens, 'note')).rejects.toMatchObject(missing);
+    const raw = await Raw.ready(server.url, 'ben');
+    expect(await raw.request('operator/artifact', { ...place, name: 'note' })).toMatchObject({
+      error: { data: forbidden },
+    });
+    expect(await raw.request('session/artifact', { sessionId: 'annas', name: 'note' })).toMatchObject({
+      error: { data: missing },
+    });
+    expect(ben!.operator).toBeUndefined();
+    // What policy hides of any call may be in any of them.
+    await all(session.stream('pay'));
+    expect(await asked(support, 'note')).toEqual({ ...note, data: undefined, withheld: expect.any(String) });
+    expect(await session.artifact('note')).toEqual(note);
   });
 
   test('WS-89 the message that begins a turn says by which trace; what is none is not shown; an operator without content sees it', async () => {

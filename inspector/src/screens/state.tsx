@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { ArtifactContent } from '../parts/artifact.tsx';
 import { Json } from '../parts/json.tsx';
 import { Lines } from '../parts/lines.tsx';
 import { short } from '../parts/short.ts';
@@ -121,31 +122,27 @@ export function ArtifactsView({
   const all = [...watched.shown.artifacts.values()];
   if (all.length === 0) return <p class="empty">Nothing was kept as an artifact.</p>;
   return (
-    <>
-      <p class="soft">
-        Names and versions. What is in them is given out by the tools that read them, under policy as any other call.
-      </p>
-      <ul class="plain artifacts" aria-label="Artifacts">
-        {all.map(({ name, versions }) => (
-          <li key={name}>
-            <b>
-              <Visible text={name} />
-            </b>
-            <ul class="plain">
-              {versions.map(({ version, at, seq, eventId }) => (
-                <li key={`${version} ${eventId}`}>
-                  <button type="button" class="quiet" onClick={() => onEvent(eventId)}>
-                    version {version}
-                  </button>{' '}
-                  <span class="soft">
-                    event {seq} · {exactly(at)}
-                  </span>
-                </li>
-              ))}
-            </ul>
-          </li>
-        ))}
-      </ul>
-    </>
+    <ul class="plain artifacts" aria-label="Artifacts">
+      {all.map(({ name, versions }) => (
+        <li key={name}>
+          <b>
+            <Visible text={name} />
+          </b>
+          <ul class="plain">
+            {versions.map(({ version, at, seq, eventId }) => (
+              <li key={`${version} ${eventId}`}>
+                <button type="button" class="quiet" onClick={() => onEvent(eventId)}>
+                  version {version}
+                </button>{' '}
+                <span class="soft">
+                  event {seq} · {exactly(at)}
+                </span>
+                <ArtifactContent watched={watched} name={name} version={version} />
+              </li>
+            ))}
+          </ul>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -4,6 +4,7 @@ import { isCoxswainError } from 'coxswain/client';
 import { Replay, replayed } from './replay.ts';
 import { Timeline } from './timeline.ts';
 
+export type Kept = Awaited<ReturnType<RemoteSession['artifact']>>;
 export type Verdict = Awaited<ReturnType<RemoteSession['verify']>>;
 
 /** Milliseconds between two looks at what others do. */
@@ -163,6 +164,14 @@ export class WatchedSession {
   async verify(): Promise<Verdict> {
     if (!this.#session) throw new Error('The session is not open yet.');
     return this.#session.verify();
+  }
+
+  /** What is in an artifact, as far as this person may see it. */
+  async artifact(name: string, version: number): Promise<Kept> {
+    const { operator } = this.#host;
+    if (this.isOwn && this.#session) return this.#session.artifact(name, version);
+    if (this.isOwn || !operator) throw new Error('The session is not open yet.');
+    return operator.artifact(this.place, name, version);
   }
 
   async steer(text: string): Promise<'current_turn' | 'next_turn'> {

@@ -40,6 +40,7 @@ import {
   endTurn,
   heed,
   hold,
+  keptArtifacts,
   normaliseInput,
   openNow,
   partialTexts,
@@ -236,6 +237,10 @@ export class AdkSession implements PipeableSession {
 
   [resultArtifacts](callId: string): Pick<ArtifactAccess, 'save'> {
     return this.runtime.resultArtifacts(callId);
+  }
+
+  [keptArtifacts](): Pick<ArtifactAccess, 'load'> {
+    return this.runtime.keptArtifacts();
   }
 
   async steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {

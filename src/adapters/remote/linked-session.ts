@@ -41,7 +41,7 @@ import { Feed } from './feed.ts';
 import type { Link } from './link.ts';
 import { liveEvents, newestOf, storedEvents } from './log.ts';
 import { Position } from './position.ts';
-import type { RemoteSession } from './remote-host.ts';
+import type { RemoteArtifact, RemoteSession } from './remote-host.ts';
 import { RemoteStream } from './remote-stream.ts';
 import { lostStreamEnd, wireOptions } from './wire.ts';
 
@@ -161,6 +161,10 @@ export class LinkedSession implements RemoteSession, ExecutorSession {
 
   async verify(): Promise<AuditVerdict> {
     return this.#ask('session/verify', {});
+  }
+
+  async artifact(name: string, version?: number): Promise<RemoteArtifact> {
+    return this.#ask('session/artifact', { name, ...(version === undefined ? {} : { version }) });
   }
 
   async abort(target: AbortTarget = {}): Promise<void> {

@@ -81,6 +81,29 @@ export interface RemoteOperator {
     place: { agent: string; userId: string; sessionId: string },
     options?: { after?: string; limit?: number },
   ): AsyncIterable<AgentEvent>;
+  /**
+   * What an agent has kept; for principals who see content, and where policy hides nothing of the session.
+   * @throws CoxswainError `PERMISSION_DENIED / E_FORBIDDEN`, `NOT_FOUND / E_SESSION_NOT_FOUND`
+   */
+  artifact(
+    place: { agent: string; userId: string; sessionId: string },
+    name: string,
+    version?: number,
+  ): Promise<RemoteArtifact>;
+}
+
+/** An artifact, as far as one message carries it. */
+export interface RemoteArtifact {
+  name: string;
+  /** Absent: there is no such artifact, or not this version of it. */
+  version?: number;
+  mimeType?: string;
+  /** Bytes. */
+  size?: number;
+  /** Base64; absent where it is larger than 1 MiB or than a message may be, or withheld. */
+  data?: string;
+  /** Why an operator is not given it. */
+  withheld?: string;
 }
 
 /** A session on a server, as if it were here: a lost connection is made again and costs nothing. */
@@ -106,6 +129,11 @@ export interface RemoteSession extends AgentSession {
    * @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED` where the server does not check logs
    */
   verify(): Promise<AuditVerdict>;
+  /**
+   * What an agent has kept in the session under this name; without `version` the newest.
+   * @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED` where the server or the agent shows none
+   */
+  artifact(name: string, version?: number): Promise<RemoteArtifact>;
   /**
    * The newest stored events, oldest first: at most `limit` (1 to 1,000), and as many as one message may have. `more`: there are older
    * ones. Of a long log nothing else is sent; `events()` has all of it.

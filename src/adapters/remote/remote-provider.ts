@@ -82,6 +82,11 @@ export function remoteOperator(link: Link): RemoteOperator {
       remoteInput.query(query);
       return link.request('operator/sessions', { ...query });
     },
+    artifact(place, name, version) {
+      remoteInput.place(place);
+      const { agent, userId, sessionId } = place;
+      return link.request('operator/artifact', { agent, userId, sessionId, name, version });
+    },
     events(place, options: EventsOptions = {}) {
       remoteInput.place(place);
       const { agent, userId, sessionId } = place;

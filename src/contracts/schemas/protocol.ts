@@ -58,6 +58,9 @@ const position = {
   control: z.boolean().optional(),
 };
 
+/** Absent `version`: the newest. */
+const artifact = { name: z.string().min(1).max(512), version: z.number().int().min(1).optional() };
+
 /** What sessions are found by: all of it. */
 const found = {
   agent: id.optional(),
@@ -133,6 +136,7 @@ export const rpcParams = {
     newest: z.boolean().optional(),
   }),
   'session/verify': z.looseObject(session),
+  'session/artifact': z.looseObject({ ...session, ...artifact }),
   'session/ack': z.looseObject({ ...session, epoch: z.string().max(256), offset: z.number().int().min(0) }),
   'session/takeControl': z.looseObject(session),
   'operator/sessions': z.looseObject({ ...found, user: id.optional() }),
@@ -143,6 +147,7 @@ export const rpcParams = {
     after: z.string().max(256).optional(),
     limit: z.number().int().min(1).max(1000).optional(),
   }),
+  'operator/artifact': z.looseObject({ ...session, agent: id, userId: id, ...artifact }),
   'approvals/list': z.looseObject({ sessionId: id.optional(), own: z.boolean().optional() }),
   'approvals/watch': z.looseObject({ sessionId: id.optional(), stop: z.boolean().optional() }),
   'approvals/outcome': z.looseObject({ requestId: z.string().min(1), sessionId: id, userId: id, agent: id }),

@@ -1,7 +1,7 @@
 import type { SessionSummary } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 
-export interface SessionQuery {
+export interface SessionSearch {
   agent?: string | undefined;
   user?: string | undefined;
   state?: SessionState | undefined;
@@ -17,7 +17,7 @@ export interface SessionQuery {
   after?: string | undefined;
 }
 
-export interface FoundSessions {
+export interface SearchedSessions {
   sessions: SessionSummary[];
   /** With it the next answer continues. */
   after?: string;
@@ -43,7 +43,7 @@ const SCAN = 1000;
 const PAGE = 200;
 
 /** Newest first. */
-export async function findSessions(searched: Searched, query: SessionQuery): Promise<FoundSessions> {
+export async function findSessions(searched: Searched, query: SessionSearch): Promise<SearchedSessions> {
   const fits = matcher(query, searched.seesContent);
   const sessions: SessionSummary[] = [];
   const { after } = query;
@@ -84,11 +84,11 @@ const stateOf = ({ pending, unfinished }: SessionSummary): SessionState =>
   pending > 0 ? 'waits' : unfinished ? 'runs' : 'rests';
 
 /** Undefined: all else fits, and which tools it has called is not known. */
-function matcher(query: SessionQuery, seesContent: boolean): (session: SessionSummary) => boolean | undefined {
+function matcher(query: SessionSearch, seesContent: boolean): (session: SessionSummary) => boolean | undefined {
   const { agent, user, state, tool } = query;
   const search = query.search?.toLowerCase();
-  const since = query.since === undefined ? undefined : timeOf('since', query.since);
-  const before = query.before === undefined ? undefined : timeOf('before', query.before);
+  const since = query.since === undefined ? undefined : timeGiven('since', query.since);
+  const before = query.before === undefined ? undefined : timeGiven('before', query.before);
   return (session) => {
     if (agent !== undefined && session.agent !== agent) return false;
     if (user !== undefined && session.userId !== user) return false;
@@ -102,7 +102,7 @@ function matcher(query: SessionQuery, seesContent: boolean): (session: SessionSu
 }
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
-export function timeOf(name: string, text: string): number {
+export function timeGiven(name: string, text: string): number {
   const time = Date.parse(text);
   if (!Number.isNaN(time)) return time;
   const message = `${name} is no time; give it as ISO 8601, as 2026-11-30T12:00:00Z`;

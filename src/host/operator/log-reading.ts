@@ -116,6 +116,15 @@ export class LogReading {
     return this.#called().some((call) => isUnknown(call) && isOfTurn(call, turnId) && (call.ended?.at ?? 0) <= at);
   }
 
+  /** Nothing is hidden of its calls, nor of those of the agents that were called. */
+  get hidesNothing(): boolean {
+    return (
+      !this.isUnknown &&
+      this.#redaction.hidesNothing &&
+      this.#called().every(({ inside }) => !inside || inside.hidesNothing)
+    );
+  }
+
   get isUnknown(): boolean {
     return this.#called().some(isUnknown);
   }

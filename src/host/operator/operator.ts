@@ -3,7 +3,9 @@ import { CoxswainError } from '../../contracts/index.ts';
 import type { CallExplanation, Shape } from '../../session/index.ts';
 import { checkIs, checkNoPromise, checkOptions, eventFacts, flag, literal, names } from '../../session/index.ts';
 import type { AgentHost } from '../index.ts';
-import type { FoundSessions, SessionQuery } from './find-sessions.ts';
+import type { ArtifactShown } from './artifact-content.ts';
+import { artifactContent, withheld } from './artifact-content.ts';
+import type { SearchedSessions, SessionSearch } from './find-sessions.ts';
 import { findSessions } from './find-sessions.ts';
 import { Readings } from './readings.ts';
 import type { OperatorOf, OperatorScope } from './scope.ts';
@@ -58,7 +60,7 @@ export class OperatorView {
   }
 
   /** Sessions of all users in their scope. */
-  async list(who: Principal, query: SessionQuery): Promise<FoundSessions> {
+  async list(who: Principal, query: SessionSearch): Promise<SearchedSessions> {
     const scope = this.assertOperator(who);
     const { listAll } = this.#host.sessions();
     if (!listAll) {
@@ -100,6 +102,25 @@ export class OperatorView {
       events.push(log ? log.shown(event) : eventFacts(event));
     }
     return events;
+  }
+
+  /** An artifact of one session: for those who see content, where policy hides nothing. */
+  async artifact(
+    who: Principal,
+    { userId, sessionId, agent }: SessionPlace,
+    { name, version, maxPayload }: { name: string; version?: number | undefined; maxPayload: number },
+  ): Promise<ArtifactShown> {
+    const scope = this.assertOperator(who);
+    if (!isInScope(userId, scope)) throw notFound(sessionId);
+    if (!scope.content) {
+      const message = `${who.id} sees what happened, and not what was said or kept`;
+      throw new CoxswainError('PERMISSION_DENIED', 'E_FORBIDDEN', message);
+    }
+    await using session = await this.#open({ userId, sessionId, agent });
+    const shown = await artifactContent(session, name, version, maxPayload);
+    // Read behind it: what a call keeps is kept after it was decided.
+    const log = await this.#readings.shownLog(session, { userId, agent: session.descriptor.name });
+    return withheld(shown, log.hidesNothing);
   }
 
   /** What was said of a call, without what is hidden of others that stand beside it. */

@@ -31,6 +31,13 @@ export class ShownLog {
     return this.#redaction.hasSeen(event);
   }
 
+  /** Nothing is hidden in it, of what it was asked with, or of what it has asked others. */
+  get hidesNothing(): boolean {
+    const above = this.#above;
+    const isOpenAbove = !above || !(above.isUnknown || above.hidesPrompt || above.texts.length > 0);
+    return isOpenAbove && this.#reading.hidesNothing;
+  }
+
   shown(event: AgentEvent): AgentEvent {
     const { turnId = '', seq = Number.POSITIVE_INFINITY } = event;
     if (this.#above?.isUnknown) return eventFacts(event);

@@ -44,8 +44,6 @@ export type { OpenTurnChange } from './open-turn.ts';
 export { openTurnChange, openTurnOf } from './open-turn.ts';
 export type { Failure, Outcome } from './outcome.ts';
 export { DONE, isPlainDone, SUSPENDED } from './outcome.ts';
-export type { FactsChange, SessionFacts } from './session-facts.ts';
-export { addFacts, factsChange, listedFacts, MAX_TOOLS, noFacts, toolEntry } from './session-facts.ts';
 export { isWithin, slotOfCall } from './slot-path.ts';
 export type { StateScope } from './state.ts';
 export {

@@ -1,5 +1,6 @@
 import type {
   AbortTarget,
+  ArtifactAccess,
   Compaction,
   ExecutionOptions,
   PermissionMode,
@@ -202,6 +203,11 @@ export class RuntimeSession {
   /** Its artifacts, for what is cut off the result of a call before that is handed in: its event notes what was kept. */
   resultArtifacts(callId: string): ResultArtifacts {
     return lentArtifacts({ engine: this.#engine }, callId);
+  }
+
+  /** Its artifacts, for people who look at it. */
+  keptArtifacts(): Pick<ArtifactAccess, 'load'> {
+    return this.#engine.services.artifacts({});
   }
 
   steer(words: SteerWords): ReturnType<typeof storeSteer> {

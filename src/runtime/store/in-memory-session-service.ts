@@ -2,7 +2,7 @@ import { checkOptions, flag, isEmpty, LazyMap, newId } from '../../base/index.ts
 import type { SessionSummary } from '../../contracts/index.ts';
 import { MemoryJournal } from '../../session/index.ts';
 import type { StoredEvent } from '../log/index.ts';
-import { applyDelta, joinState, noFacts, noState } from '../log/index.ts';
+import { applyDelta, joinState, noState } from '../log/index.ts';
 import type { MemoryApp, MemorySession, MemoryUser, StateValues } from './in-memory-session.ts';
 import {
   addCopies,
@@ -14,6 +14,7 @@ import {
   storeEvents,
   summaryOf,
 } from './in-memory-session.ts';
+import { noFacts } from './session-facts.ts';
 import type {
   AppendOptions,
   CheckpointStore,

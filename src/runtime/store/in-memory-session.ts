@@ -2,21 +2,12 @@ import type { LazyMap } from '../../base/index.ts';
 import { isEmpty, Pace } from '../../base/index.ts';
 import type { SessionSummary } from '../../contracts/index.ts';
 import { listedSession } from '../../session/index.ts';
-import type { OpenTurnChange, SessionFacts, StoredEvent } from '../log/index.ts';
-import {
-  addFacts,
-  applyDelta,
-  factsChange,
-  joinState,
-  listedFacts,
-  noFacts,
-  noState,
-  openCallChanges,
-  openTurnChange,
-  openTurnOf,
-} from '../log/index.ts';
+import type { OpenTurnChange, StoredEvent } from '../log/index.ts';
+import { applyDelta, joinState, noState, openCallChanges, openTurnChange, openTurnOf } from '../log/index.ts';
 import { EventIds } from './event-ids.ts';
 import { Cuts, effectiveEvents, OpenCallFold } from './rewound.ts';
+import type { SessionFacts } from './session-facts.ts';
+import { addFacts, factsChange, listedFacts, noFacts } from './session-facts.ts';
 import type { SessionKey, SessionRecord, SettlePages, StoredCheckpoint } from './session-service.ts';
 import { batchDelta, foldState, sealEvent, storeRefusal, titleChange } from './store-rules.ts';
 

@@ -44,4 +44,4 @@ export {
 export type { QuestionKeeper } from './put-questions.ts';
 export { keepsQuestions, putQuestions } from './put-questions.ts';
 export type { ArtifactLender } from './result-artifacts.ts';
-export { lendsArtifacts, resultArtifacts } from './result-artifacts.ts';
+export { keepsArtifacts, keptArtifacts, lendsArtifacts, resultArtifacts } from './result-artifacts.ts';

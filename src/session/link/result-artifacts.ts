@@ -11,3 +11,14 @@ export interface ArtifactLender extends AgentSession {
 export function lendsArtifacts(session: AgentSession): session is ArtifactLender {
   return resultArtifacts in session;
 }
+
+/** Key of a method of sessions that show what they have kept. */
+export const keptArtifacts: unique symbol = Symbol.for('coxswain.keptArtifacts') as never;
+
+export interface ArtifactKeeper extends AgentSession {
+  [keptArtifacts](): Pick<ArtifactAccess, 'load'>;
+}
+
+export function keepsArtifacts(session: AgentSession): session is ArtifactKeeper {
+  return keptArtifacts in session;
+}

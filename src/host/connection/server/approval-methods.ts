@@ -1,7 +1,7 @@
 import type { RequestAnswer } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
 import type { OpenApproval } from '../../approvals/index.ts';
-import { timeOf } from '../../operator/index.ts';
+import { timeGiven } from '../../operator/index.ts';
 import { fittingQuestion } from '../protocol/index.ts';
 import type { Caller, Handlers } from './caller.ts';
 import type { ServedApprovals } from './served.ts';
@@ -58,8 +58,8 @@ export const approvalMethods: Handlers<
       ...(action === undefined ? {} : { action }),
       ...(tool === undefined ? {} : { tool }),
       ...(by === undefined ? {} : { answeredBy: by }),
-      ...(since === undefined ? {} : { since: timeOf('since', since) }),
-      ...(before === undefined ? {} : { before: timeOf('before', before) }),
+      ...(since === undefined ? {} : { since: timeGiven('since', since) }),
+      ...(before === undefined ? {} : { before: timeGiven('before', before) }),
       ...(search === undefined ? {} : { search }),
       ...(limit === undefined ? {} : { limit }),
       ...(after === undefined ? {} : { after }),

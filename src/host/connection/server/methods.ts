@@ -1,5 +1,6 @@
 import type { RpcMethod } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
+import { artifactContent } from '../../operator/index.ts';
 import { fittingPending, protocolError } from '../protocol/index.ts';
 import { eventsFrom, lastEvents } from '../stream/index.ts';
 import { approvalMethods } from './approval-methods.ts';
@@ -18,6 +19,7 @@ const readMethods: Handlers<
   | 'session/pending'
   | 'session/events'
   | 'session/verify'
+  | 'session/artifact'
   | 'session/ack'
 > = {
   ping: () => ({}),
@@ -65,6 +67,11 @@ const readMethods: Handlers<
     throw new CoxswainError('UNIMPLEMENTED', 'E_UNSUPPORTED', 'this server does not verify the logs of sessions');
   },
 
+  'session/artifact': (connection, { sessionId, name, version }) => {
+    const { session, options } = connection.held(sessionId).channel;
+    return artifactContent(session, name, version, options.limits.maxPayload);
+  },
+
   'session/ack': (connection, { sessionId, epoch, offset }) => {
     const hold = connection.holds.get(sessionId);
     // Acknowledgements of what is over may still be on their way.
@@ -89,11 +96,13 @@ export const largeAnswers: ReadonlySet<string> = new Set<RpcMethod>([
   'session/load',
   'session/pending',
   'session/verify',
+  'session/artifact',
   'approvals/list',
   'approvals/outcome',
   'approvals/decided',
   'approvals/explain',
   'operator/sessions',
+  'operator/artifact',
   'operator/events',
 ]);
 

@@ -8,7 +8,7 @@ const PAGE = 100;
 const EVENTS = 200;
 
 /** For people who look after sessions of others. */
-export const operatorMethods: Handlers<'operator/sessions' | 'operator/events'> = {
+export const operatorMethods: Handlers<'operator/sessions' | 'operator/events' | 'operator/artifact'> = {
   'operator/sessions': async (connection, { limit = PAGE, ...query }) =>
     operatorOf(connection).list(connection.principal, { ...query, limit }),
 
@@ -19,6 +19,12 @@ export const operatorMethods: Handlers<'operator/sessions' | 'operator/events'> 
     const page = pageOf(maxPayload);
     for (const event of found) if (page.length >= limit || !page.add(event)) return page.cut();
     return page;
+  },
+
+  'operator/artifact': (connection, { agent, userId, sessionId, name, version }) => {
+    const { maxPayload } = connection.hub.options.limits;
+    const place = { agent, userId, sessionId };
+    return operatorOf(connection).artifact(connection.principal, place, { name, version, maxPayload });
   },
 };
 

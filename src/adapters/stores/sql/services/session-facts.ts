@@ -1,9 +1,8 @@
 import { breath } from '../../../../base/index.ts';
 import type { FactsChange, SessionFacts, SessionKey, StoredEvent } from '../../../../runtime/index.ts';
 import { addFacts, factsChange, MAX_TOOLS, noFacts, toolEntry } from '../../../../runtime/index.ts';
-import type { SqlDialect, SqlEngine, Steps, Uncounted, Value } from '../statements/index.ts';
+import type { Reads, SqlDialect, SqlEngine, Steps, Uncounted, Value } from '../statements/index.ts';
 import { OF_SESSION, runStatement, values, writeText } from '../statements/index.ts';
-import type { Writes } from './writes.ts';
 
 const TABLE = 'adk_session_facts';
 const COLUMNS = 'app_name, user_id, session_id, agent, steps, input_tokens, output_tokens, nano_usd, tools, uncounted';
@@ -103,7 +102,11 @@ export function addSome(facts: SessionFacts, events: readonly StoredEvent[]): vo
  * Counts logs of older versions, a few events of them: those that are left come with a later list. @returns whether some
  * were counted
  */
-export async function countSome(engine: SqlEngine, tables: Writes, uncounted: readonly Uncounted[]): Promise<boolean> {
+export async function countSome(
+  engine: SqlEngine,
+  tables: Reads & { readonly facts: FactsTable },
+  uncounted: readonly Uncounted[],
+): Promise<boolean> {
   let left = COUNTED;
   for (const { key, through } of uncounted) {
     if (left <= 0) break;

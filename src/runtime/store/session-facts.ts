@@ -1,4 +1,4 @@
-import type { StoredEvent } from './event.ts';
+import type { StoredEvent } from '../log/index.ts';
 
 /**
  * What all events of a log come to, as lists show it: also what a rewind has taken from what counts, since it was spent and
