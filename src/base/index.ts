@@ -4,6 +4,7 @@ export { derived } from './derived.ts';
 export { newId } from './identity.ts';
 export { inTime } from './in-time.ts';
 export { isThenable } from './is-thenable.ts';
+export { KEEP_ALIVE_MS } from './keep-alive.ts';
 export { LazyMap, LazySet } from './lazy.ts';
 export { nearest } from './nearest.ts';
 export { isEmpty, isObject, keepNewest } from './objects.ts';

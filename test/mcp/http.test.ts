@@ -31,6 +31,10 @@ describe('who may call', () => {
     expect((await send(shop.url, { body: initialize })).status).toBe(200);
   });
 
+  test('a connection over which nobody asks is kept for longer than a proxy keeps its own, 60 seconds', async () => {
+    expect((await fetch(shop.url)).headers.get('keep-alive')).toBe('timeout=65');
+  });
+
   test.each([
     [{ origin: 'https://evil.test' }, 403],
     [{ origin: 'null' }, 403],

@@ -22,6 +22,12 @@ class Store extends InMemorySessionService {
 const readyz = async ({ url }: { url: string }) =>
   (await fetch(url.replace('ws', 'http').replace('/v1', '/readyz'))).status;
 
+test('a connection over which nobody asks is kept for longer than a proxy keeps its own, 60 seconds', async () => {
+  const server = await serving(hostOf(bot(['hi'])).host);
+  const { headers } = await fetch(server.url.replace('ws', 'http').replace('/v1', '/readyz'));
+  expect(headers.get('keep-alive')).toBe('timeout=65');
+});
+
 describe('SOAK-11 /readyz', () => {
   test('asks the store, and says once on the way when it is away', async () => {
     const store = new Store();

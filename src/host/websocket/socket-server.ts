@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { WebSocket, WebSocketServer } from 'ws';
-import { warnWith } from '../../base/index.ts';
+import { KEEP_ALIVE_MS, warnWith } from '../../base/index.ts';
 import { CLOSE_CODES, CoxswainError, messageOf, PROTOCOL_PATH, SUBPROTOCOL } from '../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../gate/index.ts';
 import { inTime, nameOfPrincipal } from '../../session/index.ts';
@@ -22,6 +22,9 @@ import { judgeUpgrade, refusedFor, requestHead } from './upgrade.ts';
 
 /** Milliseconds that an aborted run has to end, and clients to answer the close. */
 const ABORT_MS = 2000;
+
+/** Of a server of its own, milliseconds. */
+const OWN_SERVER = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: KEEP_ALIVE_MS };
 
 /** Sockets of a served host or executor, and what stands beside them on the same port. */
 export class SocketServer implements AgentServer {
@@ -76,7 +79,7 @@ export class SocketServer implements AgentServer {
   }
 
   #ownServer(): Server {
-    return createServer({ headersTimeout: 10_000, requestTimeout: 30_000 }, (request, response) => {
+    return createServer(OWN_SERVER, (request, response) => {
       this.#respond(request, response).catch((error: unknown) => {
         this.#warn('a route failed', error);
         if (!response.headersSent) response.writeHead(500);

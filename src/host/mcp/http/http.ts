@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AuthInfo } from '@modelcontextprotocol/server';
-import { warnWith } from '../../../base/index.ts';
+import { KEEP_ALIVE_MS, warnWith } from '../../../base/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
 import type { AgentHost } from '../../index.ts';
 import { createMcpFactory } from '../server/index.ts';
@@ -148,7 +148,12 @@ export async function serveMcpHttp(host: AgentHost, options: McpServeOptions = {
   if (!path.startsWith('/')) throw bad(`path is ${JSON.stringify(path)}; it begins with /, like /mcp`);
   const name = hostname.includes(':') ? `[${hostname}]` : hostname;
   const mcp = await createMcpHttp(host, { allowedHosts: [...loopbackNames, name], ...options });
-  const times = { requestTimeout: BODY_MS, headersTimeout: BODY_MS, connectionsCheckingInterval: CHECK_MS };
+  const times = {
+    requestTimeout: BODY_MS,
+    headersTimeout: BODY_MS,
+    connectionsCheckingInterval: CHECK_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  };
   const server = createServer(times, (request, response) => {
     // Whoever has not shown who they are may send anything: `//` is no address at all.
     const [asked] = (request.url ?? '/').split('?');
