@@ -32,6 +32,14 @@ export function sessionFacts(given: () => SessionService): void {
       await service.create(listed);
     });
 
+    test('INS-10 what models claim to have taken is stored, and counts within what a database can add up', async () => {
+      const claimed = { inputTokens: Number.MAX_SAFE_INTEGER, outputTokens: Number.MAX_VALUE, cost: { usd: 1e300 } };
+      await service.append(listed, [turn('t1'), step('m1', [], claimed), step('m2', [], claimed)]);
+      await service.append(listed, [step('m3', [], claimed)]);
+      const sums = { steps: 3, inputTokens: 3e13, outputTokens: 3e13, usd: 30_000 };
+      expect(await factsOf(service, 's1')).toEqual({ agent: 'clerk', ...sums, tools: [] });
+    });
+
     test('INS-10 agent, steps, tokens, cost and tools of all of it, as it grows', async () => {
       const none = { agent: undefined, steps: 0, inputTokens: 0, outputTokens: 0, usd: undefined, tools: [] };
       expect(await factsOf(service, 's1')).toEqual(none);

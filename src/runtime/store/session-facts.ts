@@ -90,10 +90,11 @@ function see(change: Omit<SessionFacts, 'tools'> & { tools: Set<string> }, event
 
 const isAgents = (author: string) => author !== 'user' && author !== 'host';
 
-/** Whatever a log has there: no number that a database does not hold. */
+/** As how much one event counts at most, whatever its model claims: a sum over hundreds of thousands still fits a database's integer. */
+const MAX_COUNT = 1e13;
+
 function count(value: unknown): number {
-  if (typeof value !== 'number' || !(value > 0)) return 0;
-  return Math.min(Math.round(value), Number.MAX_SAFE_INTEGER);
+  return typeof value === 'number' && value > 0 ? Math.min(Math.round(value), MAX_COUNT) : 0;
 }
 
 export function addFacts(facts: SessionFacts, { agent, steps, tools, ...more }: FactsChange): void {
