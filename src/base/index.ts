@@ -4,7 +4,6 @@ export { derived } from './derived.ts';
 export { newId } from './identity.ts';
 export { inTime } from './in-time.ts';
 export { isThenable } from './is-thenable.ts';
-export { KEEP_ALIVE_MS } from './keep-alive.ts';
 export { LazyMap, LazySet } from './lazy.ts';
 export { nearest } from './nearest.ts';
 export { isEmpty, isObject, keepNewest } from './objects.ts';
@@ -46,7 +45,7 @@ export {
 } from './shape.ts';
 export { isUnlimited, strictestLimits } from './strictest-limits.ts';
 export { isoTime } from './time.ts';
-export { isTimed, keepingProcess, MAX_TIMER_MS } from './timer.ts';
+export { isTimed, KEEP_ALIVE_MS, keepingProcess, MAX_TIMER_MS } from './timer.ts';
 export { ToldOnce } from './told-once.ts';
 export { unreachable } from './unreachable.ts';
 export { heedAbort, untilAborted, untilLate } from './until-aborted.ts';

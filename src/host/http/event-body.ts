@@ -37,6 +37,8 @@ export class EventBody implements Transport {
   readonly #options: EventBodyOptions;
   #controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
   #waiting: string[] = [];
+  /** The first of what waits is the rest of an event: the reader has been given how it begins. */
+  #isCut = false;
   /** Characters that wait, and those that the reader was given and has not come back from. */
   #size = 0;
   #given = 0;
@@ -194,7 +196,8 @@ export class EventBody implements Transport {
     let size = 0;
     while (count < this.#waiting.length && size < PIECE) size += this.#waiting[count++]?.length ?? 0;
     const text = this.#waiting.splice(0, count).join('');
-    if (text.length <= PIECE) return text;
+    this.#isCut = text.length > PIECE;
+    if (!this.#isCut) return text;
     const isHalf = text.charCodeAt(PIECE - 1) >= 0xd800 && text.charCodeAt(PIECE - 1) < 0xdc00;
     const to = isHalf ? PIECE - 1 : PIECE;
     this.#waiting.unshift(text.slice(to));
@@ -220,10 +223,13 @@ export class EventBody implements Transport {
     this.#controller?.error(new Error('the reader of an answer did not take what was left of it'));
   }
 
+  /** An event that the reader has a part of is sent whole: what follows would be taken for the rest of it, and its id for seen. */
   #drop(): void {
-    this.#options.held.give(this.#size);
-    this.#waiting = [];
-    this.#size = 0;
+    const rest = this.#isCut ? this.#waiting.slice(0, 1) : [];
+    const size = rest[0]?.length ?? 0;
+    this.#options.held.give(this.#size - size);
+    this.#waiting = rest;
+    this.#size = size;
   }
 
   #end(isGone: boolean): void {
