@@ -62,6 +62,8 @@ export interface Outcomes {
   readonly names: readonly string[];
   /** The receiver is sent the words of the agent, too. */
   takesAnswer(receiver: string): boolean;
+  /** The receiver is sent that a turn waits for a person, too. Absent: none is. */
+  takesWaits?(receiver: string): boolean;
   /** One try. `gone`: the receiver wants no more of it. Rejects where it has not taken it. */
   deliver(receiver: string, message: OutcomeMessage): Promise<'done' | 'gone'>;
 }

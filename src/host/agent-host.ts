@@ -8,7 +8,7 @@ import type {
 } from '../contracts/index.ts';
 import type { AuditEntry } from '../session/index.ts';
 import type { Approvals, Recovery } from './approvals/index.ts';
-import type { Schedules, SubmitOptions, SubmittedTurn, Work, WorkOptions } from './background/index.ts';
+import type { Schedules, SubmitOptions, SubmittedTurn, Webhooks, Work, WorkOptions } from './background/index.ts';
 import type { AuditOptions, OpenOptions } from './terms/index.ts';
 
 export interface AgentHost {
@@ -58,6 +58,8 @@ export interface AgentHost {
   work(options?: WorkOptions): Promise<Work>;
   /** Turns that begin by the clock. */
   readonly schedules: Schedules;
+  /** Messages to webhooks that no receiver has taken. */
+  readonly webhooks: Webhooks;
   /** Resolves when nothing runs that this host goes on with by itself: after `approvals.decide`, `recover` and `submit`. */
   idle(): Promise<void>;
   /** Closes all open sessions; running streams are aborted. */

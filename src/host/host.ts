@@ -29,7 +29,7 @@ import {
 import type { AgentHost } from './agent-host.ts';
 import type { ApprovalHost, BorrowedSession, Recovery } from './approvals/index.ts';
 import { findUnfinished, HostApprovals, recoverSessions } from './approvals/index.ts';
-import type { Schedules, SubmitOptions, SubmittedTurn, Work, WorkOptions } from './background/index.ts';
+import type { Schedules, SubmitOptions, SubmittedTurn, Webhooks, Work, WorkOptions } from './background/index.ts';
 import { Background, unattendedOf, withoutDeadly } from './background/index.ts';
 import type { CalledBy, FrameHost, SessionOwnership, SharedStanding } from './frame/index.ts';
 import { HostedFrame } from './frame/index.ts';
@@ -165,6 +165,10 @@ class Host implements AgentHost, Holder {
 
   get schedules(): Schedules {
     return this.#background.schedules;
+  }
+
+  get webhooks(): Webhooks {
+    return this.#background.webhooks;
   }
 
   get permissionMode(): PermissionMode | undefined {

@@ -9,11 +9,13 @@ export type {
   Recovery,
 } from './approvals/index.ts';
 export type {
+  GivenUpWebhook,
   Schedule,
   ScheduleState,
   Schedules,
   SubmitOptions,
   SubmittedTurn,
+  Webhooks,
   Work,
   WorkOptions,
 } from './background/index.ts';

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { isPublicAddress } from '../../src/adapters/nodes/public-address.ts';
 import { webhooks } from '../../src/adapters/nodes/webhooks.ts';
+import type { SessionPlace } from '../../src/contracts/index.ts';
 import { InMemorySessionService } from '../../src/index.ts';
 import { isSigned, outcomeSuite, receiver, secret } from '../suites/outcomes.ts';
-import { refusal } from './kit.ts';
+import { bot, hostOf, policyOf, refusal } from './kit.ts';
 
 outcomeSuite('in one process', async () => {
   const store = new InMemorySessionService();
@@ -79,5 +80,117 @@ describe('webhooks', () => {
     ];
     expect(addresses.filter(isPublicAddress)).toEqual([]);
     expect(['93.184.216.34', '2606:2800:220:1::1'].filter(isPublicAddress)).toHaveLength(2);
+  });
+});
+
+/** As the host does when its dispatcher brings the place. */
+const lookAt = (part: object, place: SessionPlace) => (part as { look(at: SessionPlace): Promise<void> }).look(place);
+
+describe('what a webhook is sent beside the end, and what it was not sent', () => {
+  const pay = { name: 'pay', description: 'pays', inputSchema: { type: 'object' }, execute: () => 'paid' } as const;
+  const script = [{ calls: [['pay']] as [string][] }, 'done'];
+
+  /** A clock of the store that is moved by hand. */
+  async function world(status: number[], options: Parameters<typeof hostOf>[1] = {}) {
+    const hook = await receiver(...status);
+    const store = new InMemorySessionService();
+    let at = Date.UTC(2026, 10, 30, 9, 0);
+    Object.assign(store.journal, { now: async () => at });
+    const crm = { url: hook.url, secret, private: true };
+    const outcomes = webhooks({ crm, all: { ...crm, waits: true } });
+    const { host, warnings } = hostOf(bot(script), {
+      store,
+      tools: [pay],
+      outcomes,
+      userId: 'ann',
+      policy: policyOf({}),
+      ...options,
+    });
+    const move = (ms: number) => {
+      at += ms;
+    };
+    const close = async () => {
+      await host.close();
+      await hook.close();
+    };
+    return { hook, host, warnings, move, close };
+  }
+
+  test('OU-07 that a turn waits for a person is sent to who wants it, once; its end follows', async () => {
+    const { hook, host, move, close } = await world([204], {
+      policy: policyOf({ pay: 'ask' }),
+      approvers: { roles: ['boss'] },
+    });
+    const { turnId, sessionId } = await host.submit('bot', 'Pay.', { webhook: 'all' });
+    await hook.reached(1);
+    const [open] = await host.approvals.list();
+    const requestId = open?.request.requestId ?? '';
+    expect(JSON.parse(hook.got[0]?.body ?? '')).toEqual({
+      type: 'turn.waits',
+      timestamp: open?.request.requestedAt,
+      data: { app: 'shop', agent: 'bot', userId: 'ann', sessionId, turnId, requestIds: [requestId] },
+    });
+    const by = { id: 'boss', roles: ['boss'] };
+    await host.approvals.decide(requestId, { kind: 'approve' }, { by, sessionId, userId: 'ann' });
+    await host.idle();
+    move(3_600_000);
+    await hook.reached(2);
+    expect(JSON.parse(hook.got[1]?.body ?? '')).toMatchObject({ type: 'turn.ended', data: { reason: 'completed' } });
+    expect(new Set(hook.got.map(({ headers }) => headers['webhook-id'])).size).toBe(2);
+    await host.idle();
+    expect(hook.got).toHaveLength(2);
+    await close();
+  });
+
+  test('OU-08 what was given up is listed with its last failure, and sent again when somebody asks for it', async () => {
+    const { hook, host, move, close } = await world([...Array.from({ length: 11 }, () => 503), 204]);
+    const { turnId, sessionId } = await host.submit('bot', 'Pay.', { webhook: 'crm' });
+    await hook.reached(1);
+    const id = String(hook.got[0]?.headers['webhook-id']);
+    const look = () => lookAt(host.webhooks, { agent: '@outcome', userId: 'ann', sessionId: `${id}/${sessionId}` });
+    for (let tries = 2; tries <= 11; tries++) {
+      move(2 * 86_400_000);
+      const sent = async () => {
+        await look();
+        return hook.got.length;
+      };
+      await expect.poll(sent).toBe(tries);
+    }
+    const place = { agent: 'bot', userId: 'ann', sessionId };
+    const error = 'the receiver has answered 503';
+    await expect
+      .poll(() => host.webhooks.givenUp())
+      .toEqual([
+        { id, ...place, turnId, webhook: 'crm', type: 'turn.ended', tries: 11, givenUpAt: expect.any(String), error },
+      ]);
+    move(2 * 86_400_000);
+    await look();
+    expect(hook.got).toHaveLength(11);
+    const work = await host.work({ lookMs: 20 });
+    expect(work.figures.givenUp).toBe(1);
+    expect(await host.webhooks.sendAgain('msg_of_nobody')).toBe(false);
+    expect(await host.webhooks.sendAgain(id)).toBe(true);
+    await hook.reached(12);
+    await expect.poll(() => host.webhooks.givenUp()).toEqual([]);
+    expect(hook.got[11]?.headers['webhook-id']).toBe(id);
+    await close();
+  });
+
+  test('OU-09 turns that begin by the clock have a webhook, too; one that nobody knows is refused', async () => {
+    const { hook, host, move, close } = await world([204]);
+    const schedule = { name: 'report', cron: '0 10 * * *', agent: 'bot', input: 'Report.' };
+    expect(await refusal(host.schedules.set({ ...schedule, webhook: 'nobody' }))).toMatchObject({
+      code: 'E_BAD_INPUT',
+      message: 'schedules.set: schedule.webhook: one of crm, all',
+    });
+    await host.schedules.set({ ...schedule, webhook: 'crm' });
+    move(3_600_000);
+    await lookAt(host.schedules, { agent: '@schedule', userId: 'ann', sessionId: 'report' });
+    await hook.reached(1);
+    expect(JSON.parse(hook.got[0]?.body ?? '')).toMatchObject({
+      type: 'turn.ended',
+      data: { sessionId: 'report-20261130T1000Z', reason: 'completed' },
+    });
+    await close();
   });
 });

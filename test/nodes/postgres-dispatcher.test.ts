@@ -79,7 +79,8 @@ describe.skipIf(postgresServer.skip !== undefined)('PostgreSQL', () => {
       if (userId === 'ann') now--;
       if (++looks === 4) done.open();
     };
-    for (const n of [1, 2, 3]) await first.wake({ agent: 'bot', userId: 'ann', sessionId: `a${n}` });
+    for (const n of [1, 2]) await first.wake({ agent: 'bot', userId: 'ann', sessionId: `a${n}` });
+    await first.schedule({ agent: 'bot', userId: 'ann', sessionId: 'a3' }, new Date());
     const stops = await Promise.all([first, second].map((one) => one.serve(look, { concurrency: 4 })));
     await first.wake({ agent: 'bot', userId: 'ben', sessionId: 'b' });
     // Ann's first look holds; Ben's comes all the same.

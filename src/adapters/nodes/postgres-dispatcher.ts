@@ -59,7 +59,7 @@ export async function postgresDispatcher(url: string, options: PostgresDispatche
 
 interface Parts {
   readonly url: string;
-  /** Of what is due, and of what is due later. */
+  /** The one, and another one that holds what programs before this release have put off. */
   readonly queues: readonly [string, string];
   readonly channel: string;
   /** Looks at a time for one user. */
@@ -102,7 +102,8 @@ class PostgresDispatcher implements Dispatcher {
     const singletonKey = `${keyOf(place)}/${Math.ceil(at.getTime() / 1000)}`;
     // How long from now, and not when: the clock of the database may be another one.
     const startAfter = Math.max(0, at.getTime() - Date.now()) / 1000;
-    await this.#boss.send(this.#parts.queues[1], placeOf(place), {
+    // In the queue of what is due: looks of one user are counted over one queue.
+    await this.#boss.send(this.#parts.queues[0], placeOf(place), {
       singletonKey,
       startAfter,
       group: { id: digest([place.userId]) },

@@ -17,6 +17,8 @@ export interface WebhookOptions {
   secret: string | readonly string[];
   /** The words of the agent's last message are sent as well, 64 KiB at most. Default false: who it was and how it ended. */
   answer?: boolean;
+  /** That a turn waits for a person is sent as well: `turn.waits`, with the ids of what it has asked. Default false. */
+  waits?: boolean;
   /** Milliseconds that the receiver has, 600,000 at most. Default 10,000. */
   timeoutMs?: number;
   /** It may be on this machine or in a private network, and be plain `http://`. Default false. */
@@ -27,6 +29,7 @@ const shape: Shape<WebhookOptions> = {
   url: required(name),
   secret: required(either(name, listOf(name) as Check)),
   answer: flag,
+  waits: flag,
   timeoutMs: amount,
   private: flag,
 };
@@ -35,6 +38,7 @@ interface Receiver {
   readonly url: URL;
   readonly keys: readonly Buffer[];
   readonly answer: boolean;
+  readonly waits: boolean;
   readonly timeoutMs: number;
   readonly isPrivate: boolean;
 }
@@ -61,13 +65,14 @@ export function webhooks(receivers: Readonly<Record<string, WebhookOptions>>): O
   return {
     names: [...known.keys()],
     takesAnswer: (receiver) => of(receiver).answer,
+    takesWaits: (receiver) => of(receiver).waits,
     deliver: async (receiver, message) => deliver(of(receiver), message),
   };
 }
 
 function receiverOf(given: WebhookOptions, where: string): Receiver {
   checkOptions<WebhookOptions>(given, where, shape);
-  const { answer = false, timeoutMs = 10_000, private: isPrivate = false } = given;
+  const { answer = false, waits = false, timeoutMs = 10_000, private: isPrivate = false } = given;
   const url = URL.canParse(given.url) ? new URL(given.url) : undefined;
   const isWeb = url?.protocol === 'https:' || (isPrivate && url?.protocol === 'http:');
   if (!url || !isWeb || url.username !== '' || url.password !== '') {
@@ -83,7 +88,7 @@ function receiverOf(given: WebhookOptions, where: string): Receiver {
   if (keys.length === 0 || keys.some(({ length }) => length < 24 || length > 64)) {
     throw badInput(`${where}.secret: whsec_ and 24 to 64 bytes in base64`);
   }
-  return { url, keys, answer, timeoutMs, isPrivate };
+  return { url, keys, answer, waits, timeoutMs, isPrivate };
 }
 
 /** One request. It rejects without the receiver's words: they may have what nobody should read. */

@@ -30,12 +30,13 @@ export class ServeFigures {
 
   #ofTurns(): Record<string, number> {
     if (!this.turns) return {};
-    const { running, looks, orphans, leftAlone } = this.turns.figures;
+    const { running, looks, orphans, leftAlone, givenUp } = this.turns.figures;
     return {
       background_turns_running: running,
       background_looks_total: looks,
       orphaned_turns_total: orphans,
       turns_left_alone: leftAlone,
+      webhooks_given_up: givenUp,
     };
   }
 

@@ -15,6 +15,7 @@ import type { HostedSession } from '../hosted/index.ts';
 import { isUnfinished, resume } from '../hosted/index.ts';
 import type { OpenOptions } from '../terms/index.ts';
 import { HeldTurns } from './held-turns.ts';
+import type { StandingTurn, Webhooks } from './owed.ts';
 import { OUTCOMES, OwedOutcomes } from './owed-outcomes.ts';
 import { ProcessDispatcher } from './process-dispatcher.ts';
 import { HostSchedules, SCHEDULES } from './schedules.ts';
@@ -28,7 +29,7 @@ import { HostWork } from './work.ts';
 const OWN_CONCURRENCY = 64;
 
 /** What turns in the background need of a host. */
-export interface BackgroundHost extends Omit<WorkHost, 'look' | 'findDue'>, Pick<ApprovalHost, 'during'> {
+export interface BackgroundHost extends Omit<WorkHost, 'look' | 'findDue' | 'givenUp'>, Pick<ApprovalHost, 'during'> {
   open(agent: string, options: OpenOptions): Promise<HostedSession>;
   /** The mark of a holder whose process is gone, where there is nothing to do in its session. */
   releaseDead(place: SessionPlace): Promise<void>;
@@ -50,6 +51,7 @@ interface OnceBegun {
   /** The same from whoever begins it. */
   streamId: string;
   priority?: number;
+  webhook?: string;
 }
 
 /** Turns that no client holds: begun by a word, and gone on with by whichever program is woken for them. */
@@ -76,18 +78,21 @@ export class Background {
         userId,
         warn,
         begin: (turn) => this.#beginOnce(turn),
+        checkWebhook: (webhook, where) => this.#checkWebhook(webhook, where),
         wakeAt: (place, at) => (this.given ?? this.#ownServed()).schedule(place, at),
       },
       new StateBook(host.journal, host.app, 'schedules'),
     );
     const { app, outcomes, journal } = host;
     const wakeAt = (place: SessionPlace, at: Date) => (this.given ?? this.#ownServed()).schedule(place, at);
-    const events = (place: SessionPlace, look: (event: AgentEvent) => void) =>
-      lookInto(host, place, async (session) => {
-        for await (const event of session.events()) look(event);
-        return true as const;
-      });
-    this.outcomes = outcomes && new OwedOutcomes({ app, events, wakeAt, warn }, outcomes, journal);
+    const turn = (place: SessionPlace, after: string | undefined, look: (event: AgentEvent) => void) =>
+      lookInto(host, place, (session) => standingTurn(session, after, look));
+    this.outcomes = outcomes && new OwedOutcomes({ app, turn, wakeAt, warn }, outcomes, journal);
+  }
+
+  /** Of a host without `outcomes` nothing can be given up. */
+  get webhooks(): Webhooks {
+    return this.outcomes ?? { givenUp: async () => [], sendAgain: async () => false };
   }
 
   async submit(
@@ -106,7 +111,7 @@ export class Background {
     let begun: Awaited<ReturnType<typeof storeBeginning>> | undefined;
     try {
       begun = await storeBeginning(session, input, { ...turn, ...once });
-      if (webhook !== undefined) await this.outcomes?.add(place, begun.turnId, webhook);
+      if (webhook !== undefined) await this.outcomes?.add(place, begun.turnId, webhook, begun.cursor);
     } finally {
       if (begun?.rest) this.#host.during(this.#finish(session, place, begun.rest));
       else await session[Symbol.asyncDispose]();
@@ -118,38 +123,41 @@ export class Background {
   }
 
   /** The same for a turn that is begun once, in a session of its own, however many programs do so. */
-  async #beginOnce({ agent, input, sessionId, userId, priority, streamId }: OnceBegun): Promise<void> {
+  async #beginOnce({ agent, input, sessionId, userId, priority, webhook, streamId }: OnceBegun): Promise<void> {
     const place = { agent, userId, sessionId };
     const urgency = priority === undefined ? {} : { priority };
     try {
-      if (!(await this.#isBegun(place))) {
-        const options = { sessionId, userId, create: true, ...urgency };
+      if (!(await this.#begun(place))) {
+        const told = webhook === undefined ? {} : { webhook };
+        const options = { sessionId, userId, create: true, ...urgency, ...told };
         await this.submit(agent, input, options, { streamId, [unlessSince]: 0 });
         return;
       }
     } catch (error) {
       const isTaken =
         isCoxswainError(error) && (error.code === 'E_SESSION_CONFLICT' || error.code === 'E_SESSION_BUSY');
-      if (!isTaken || !(await this.#isBegun(place))) throw error;
+      if (!isTaken || !(await this.#begun(place))) throw error;
     }
-    // Whoever has stored it may have died before they woke anybody.
+    // Whoever has stored it may have died before they noted who is sent its outcome, and before they woke anybody.
+    const turnId = webhook === undefined ? undefined : await this.#begun(place);
+    if (turnId !== undefined && webhook !== undefined) await this.outcomes?.add(place, turnId, webhook);
     await this.wake(place, urgency);
   }
 
-  async #isBegun(place: SessionPlace): Promise<boolean> {
-    const found = await lookInto(this.#host, place, async (session) => {
-      for await (const _ of session.events({ limit: 1 })) return true;
-      return false;
+  /** The turn that a session has begun with; undefined: none. */
+  async #begun(place: SessionPlace): Promise<string | undefined> {
+    return lookInto(this.#host, place, async (session) => {
+      for await (const { turnId } of session.events({ limit: 1 })) return turnId;
+      return undefined;
     });
-    return found === true;
   }
 
   /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
-  #checkWebhook(webhook: unknown): void {
+  #checkWebhook(webhook: unknown, where = 'submit: options'): void {
     const { outcomes } = this.#host;
     if (webhook === undefined || outcomes?.names.some((name) => name === webhook)) return;
     const known = outcomes ? `one of ${outcomes.names.join(', ')}` : 'name receivers in the outcomes of the host';
-    throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `submit: options.webhook: ${known}`);
+    throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `${where}.webhook: ${known}`);
   }
 
   /** What was written down, and nobody was woken for. */
@@ -207,7 +215,12 @@ export class Background {
   /** Serves the dispatcher, and finds what nobody was woken for, until it is stopped. */
   async work(options: WorkOptions): Promise<Work> {
     const worker = new HostWork(
-      { ...this.#host, look: (place) => this.look(place), findDue: () => this.#findDue() },
+      {
+        ...this.#host,
+        look: (place) => this.look(place),
+        findDue: () => this.#findDue(),
+        givenUp: () => this.outcomes?.givenUpCount ?? 0,
+      },
       this.given ?? this.#ownServed(),
       options,
     );
@@ -253,6 +266,22 @@ export class Background {
       await this.outcomes?.rested(place);
     }
   }
+}
+
+/** What happened since the turn was begun, and whether it waits for a person by now. */
+async function standingTurn(
+  session: HostedSession,
+  after: string | undefined,
+  look: (event: AgentEvent) => void,
+): Promise<StandingTurn> {
+  for await (const event of session.events(after === undefined ? {} : { after })) look(event);
+  if (session.liveRun || (await isUnfinished(session))) return {};
+  const open = await session.pending();
+  const at = open
+    .map(({ requestedAt }) => requestedAt)
+    .sort()
+    .at(-1);
+  return at === undefined ? {} : { waits: { requestIds: open.map(({ requestId }) => requestId).sort(), at } };
 }
 
 /** Somebody else goes on with it, or it is over. */

@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { AgentEvent, HostJournal, Outcomes, SessionPlace } from '../../contracts/index.ts';
-import { ToldOnce } from '../../session/index.ts';
+import type { HostJournal, Outcomes, SessionPlace } from '../../contracts/index.ts';
+import { messageOf } from '../../contracts/index.ts';
+import { nameOfPlace, ToldOnce } from '../../session/index.ts';
 import { OutcomeSends } from './outcome-sends.ts';
+import type { GivenUpWebhook, OutcomeHost, Owed, Webhooks } from './owed.ts';
+import type { SeenOutcome } from './seen-turn.ts';
+import { SeenTurn, shownAnswer } from './seen-turn.ts';
 import { StateBook } from './state-book.ts';
 
 /** In the place of an agent: what is to be looked at is an outcome that somebody is owed, by its id in the place of a session. */
@@ -27,31 +31,13 @@ const MOST_MS = 300_000;
 const PART = 8;
 /** Seconds until the next try, as the standard proposes: three days in all. */
 const AGAIN = [5, 60, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400] as const;
-/** Characters of the agent's words. */
-const MAX_ANSWER = 65_536;
-
-interface Owed {
-  readonly place: SessionPlace;
-  readonly turnId: string;
-  readonly to: string;
-  /** Epoch milliseconds by the clock of the store. */
-  readonly since: number;
-  readonly due: number;
-  /** How often it was tried. */
-  readonly tries: number;
-}
-
-/** What they need of a host. */
-export interface OutcomeHost {
-  readonly app: string;
-  /** Shows all stored events of a session; undefined: it was deleted. */
-  events(place: SessionPlace, look: (event: AgentEvent) => void): Promise<true | undefined>;
-  wakeAt(place: SessionPlace, at: Date): Promise<void>;
-  warn(message: string, error?: unknown): void;
-}
+/** Seconds that the last try has: nobody follows it sooner. */
+const LAST_SECONDS = 60;
+/** Of those that were given up, so many are kept in a book: the oldest are forgotten first. */
+const MAX_GIVEN_UP = 500;
 
 /** Outcomes that receivers are owed: from the moment at which a turn is submitted until one has taken it, at least once. */
-export class OwedOutcomes {
+export class OwedOutcomes implements Webhooks {
   readonly #host: OutcomeHost;
   readonly #outcomes: Outcomes;
   readonly #books: readonly StateBook<Owed>[];
@@ -67,24 +53,63 @@ export class OwedOutcomes {
     this.#host = host;
     this.#outcomes = outcomes;
     this.#sends = new OutcomeSends((place) => this.look(place), host.warn);
-    this.#books = Array.from({ length: BOOKS }, (_, n) => new StateBook<Owed>(journal, host.app, `outcomes-${n}`));
+    this.#books = Array.from(
+      { length: BOOKS },
+      (_, n) => new StateBook<Owed>(journal, host.app, `outcomes-${n}`, ({ place }) => nameOfPlace(place)),
+    );
   }
 
-  async add(place: SessionPlace, turnId: string, to: string): Promise<void> {
+  /** Of this app, as far as it was looked for: a figure. */
+  givenUpCount = 0;
+
+  async givenUp(): Promise<GivenUpWebhook[]> {
+    const found: (Owed & { id: string; givenUp: NonNullable<Owed['givenUp']> })[] = [];
+    for (const book of this.#books) {
+      for (const [id, owed] of await book.read()) if (owed.givenUp) found.push({ ...owed, id, givenUp: owed.givenUp });
+    }
+    found.sort((one, other) => other.givenUp.at - one.givenUp.at);
+    return found.map(({ id, place, turnId, to, waits, tries, givenUp }) => ({
+      id,
+      ...place,
+      turnId,
+      webhook: to,
+      type: waits ? ('turn.waits' as const) : ('turn.ended' as const),
+      tries,
+      givenUpAt: new Date(givenUp.at).toISOString(),
+      error: givenUp.error,
+    }));
+  }
+
+  async sendAgain(id: string): Promise<boolean> {
+    for (const book of this.#books) {
+      const owed = (await book.read()).get(id);
+      if (!owed?.givenUp) continue;
+      const now = await book.now();
+      const { givenUp: _, ...rest } = owed;
+      const isOurs = await book.change(id, (known) => (known?.givenUp ? { ...rest, due: now, tries: 0 } : undefined));
+      if (isOurs) await this.#wake(owed.place, id, 0);
+      return isOurs;
+    }
+    return false;
+  }
+
+  async add(place: SessionPlace, turnId: string, to: string, from?: string): Promise<void> {
     const id = idOf(this.#host.app, place, turnId);
-    const book = this.#bookOf(place);
+    await this.#owe(id, { place, turnId, to, ...(from === undefined ? {} : { from }) }, LEAST_MS);
+  }
+
+  async #owe(id: string, owed: Omit<Owed, 'since' | 'due' | 'tries'>, ms: number): Promise<void> {
+    const book = this.#bookOf(owed.place);
     const now = await book.now();
-    await book.change(id, (known) =>
-      known ? undefined : { place, turnId, to, since: now, due: now + LEAST_MS, tries: 0 },
-    );
-    await this.#wake(place, id, LEAST_MS);
+    await book.change(id, (known) => (known ? undefined : { ...owed, since: now, due: now + ms, tries: 0 }));
+    await this.#wake(owed.place, id, ms);
   }
 
   /** The turn of a session has come to rest here: there is no need to wait for the next look. Never rejects. */
   async rested(place: SessionPlace): Promise<void> {
     try {
-      for (const [id, owed] of await this.#bookOf(place).read()) {
-        if (owed.tries > 0 || !isSame(owed.place, place)) continue;
+      for (const [id, owed] of await this.#bookOf(place).readGroup(nameOfPlace(place))) {
+        if (owed.tries > 0 || owed.givenUp || owed.waits) continue;
         const now = await this.#bookOf(place).now();
         await this.#bookOf(place).change(id, (known) => (known?.tries === 0 ? { ...known, due: now } : undefined));
         await this.#wake(place, id, 0);
@@ -98,7 +123,9 @@ export class OwedOutcomes {
   async wakeAll(): Promise<void> {
     for (const book of this.#books) {
       const now = await book.now();
-      for (const [id, { due, place }] of await book.read()) await this.#wake(place, id, Math.max(0, due - now));
+      for (const [id, { due, place, givenUp }] of await book.read()) {
+        if (!givenUp) await this.#wake(place, id, Math.max(0, due - now));
+      }
     }
   }
 
@@ -106,17 +133,20 @@ export class OwedOutcomes {
   async findUnheard(): Promise<void> {
     if (performance.now() - this.#lookedAt < LOOK_MS) return;
     this.#lookedAt = performance.now();
+    let givenUp = 0;
     try {
       for (const book of this.#books) {
         const owed = await book.read();
         if (owed.size === 0) continue;
         const now = await book.now();
-        const overdue = [...owed].filter(([, { due }]) => due < now - UNHEARD_MS);
+        const overdue = [...owed].filter(([, one]) => !one.givenUp && one.due < now - UNHEARD_MS);
+        for (const { givenUp: over } of owed.values()) if (over) givenUp++;
         // Of many that wait for a receiver each is found at some time.
         const from = overdue.length > MOST_WOKEN ? Math.floor(Math.random() * overdue.length) : 0;
         const some = [...overdue.slice(from), ...overdue.slice(0, from)].slice(0, MOST_WOKEN);
         for (const [id, { place }] of some) await this.#wake(place, id, 0);
       }
+      this.givenUpCount = givenUp;
       this.#looks.succeeded();
     } catch (error) {
       this.#looks.failed(this.#host.warn, 'outcomes that are owed could not be looked for', error);
@@ -135,7 +165,7 @@ export class OwedOutcomes {
     const id = name.slice(0, slash);
     const book = this.#bookOf({ userId, sessionId: name.slice(slash + 1) });
     const owed = (await book.read()).get(id);
-    if (!owed) return;
+    if (!owed || owed.givenUp) return;
     const now = await book.now();
     // It was put off since it was woken for.
     if (now < owed.due - EARLY_MS) return;
@@ -144,39 +174,53 @@ export class OwedOutcomes {
     if (!leave) return;
     let isSending = false;
     try {
-      const { place, turnId, to, since, tries } = owed;
+      const { place, turnId, to, since, tries, from } = owed;
       const seen = new SeenTurn(turnId);
-      const events = await this.#host.events(place, (event) => seen.add(event));
+      const turn = await this.#host.turn(place, from, (event) => seen.add(event));
       const { outcome } = seen;
-      const given = events ? this.#whyGivenUp(owed, seen, now) : 'its session was deleted';
-      if (given !== undefined) {
-        this.#host.warn(`the outcome of turn ${turnId} is sent to nobody: ${given}`);
+      const waits = outcome ? undefined : turn?.waits;
+      const given = turn ? this.#whyGivenUp(owed, seen, now) : 'its session was deleted';
+      if (given !== undefined) this.#host.warn(`the outcome of turn ${turnId} is sent to nobody: ${given}`);
+      // Where somebody has answered before it could be sent, there is nothing to send.
+      if (given !== undefined || (owed.waits && keyOf(owed.waits) !== keyOf(waits))) {
         await book.change(id, (known) => (known ? null : undefined));
         return;
       }
+      const isSent = outcome !== undefined || owed.waits !== undefined;
       // Overdue as it is, it is looked for by every program, until one that knows the receiver finds it.
-      if (outcome && !this.#isNamed(to)) return;
-      const nextMs = outcome
-        ? jittered((AGAIN[tries] ?? 0) * 1000)
+      if (isSent && !this.#isNamed(to)) return;
+      const isNew = waits && !owed.waits && this.#takesWaits(to) && owed.waited !== keyOf(waits);
+      if (isNew) await this.#owe(idOf(this.#host.app, place, turnId, keyOf(waits)), { ...without(owed), waits }, 0);
+      const nextMs = isSent
+        ? jittered((AGAIN[tries] ?? LAST_SECONDS) * 1000)
         : Math.min(Math.max(LEAST_MS, (now - since) / PART), MOST_MS);
       // Whoever notes it first does it; dead, they are followed when it is due again.
-      const next = { ...owed, due: now + nextMs, tries: tries + (outcome ? 1 : 0) };
+      const next = {
+        ...owed,
+        due: now + nextMs,
+        tries: tries + (isSent ? 1 : 0),
+        ...(isNew ? { waited: keyOf(waits) } : {}),
+      };
       const isOurs = await book.change(id, (known) =>
         known?.due === owed.due && known.tries === tries ? next : undefined,
       );
       if (!isOurs) return;
       await this.#wake(place, id, nextMs);
-      if (!outcome) return;
+      if (!isSent) return;
       isSending = true;
       this.#sending.add(id);
       const over = () => {
         this.#sending.delete(id);
         leave();
       };
-      this.#sends.run(this.#send(id, owed, outcome, { now, nextMs }).finally(over));
+      this.#sends.run(this.#send(id, owed, this.#bodyOf(owed, outcome), { now, nextMs }).finally(over));
     } finally {
       if (!isSending) leave();
     }
+  }
+
+  #takesWaits(to: string): boolean {
+    return this.#outcomes.names.includes(to) && this.#outcomes.takesWaits?.(to) === true;
   }
 
   /** Undefined: it is sent, or waited for. */
@@ -199,19 +243,26 @@ export class OwedOutcomes {
     return false;
   }
 
+  #bodyOf({ place, turnId, to, waits }: Owed, outcome: SeenOutcome | undefined): string {
+    const { userId, sessionId, agent } = place;
+    const data = { app: this.#host.app, agent, userId, sessionId, turnId };
+    if (!outcome) {
+      const { requestIds = [], at } = waits ?? {};
+      return JSON.stringify({ type: 'turn.waits', timestamp: at, data: { ...data, requestIds } });
+    }
+    const { at, reason, answer } = outcome;
+    const words = this.#outcomes.takesAnswer(to) ? shownAnswer(answer) : {};
+    return JSON.stringify({ type: 'turn.ended', timestamp: at, data: { ...data, reason, ...words } });
+  }
+
   /** Does not reject. `nextMs`: from `now` until the next try. */
   async #send(
     id: string,
-    { place, turnId, to, tries }: Owed,
-    outcome: Outcome,
+    { place, to, tries }: Owed,
+    body: string,
     { now, nextMs }: { now: number; nextMs: number },
   ): Promise<void> {
     const begun = performance.now();
-    const { userId, sessionId, agent } = place;
-    const { at, reason, answer } = outcome;
-    const data = { app: this.#host.app, agent, userId, sessionId, turnId, reason };
-    const words = this.#outcomes.takesAnswer(to) ? { answer: answer.slice(0, MAX_ANSWER), ...cut(answer) } : {};
-    const body = JSON.stringify({ type: 'turn.ended', timestamp: at, data: { ...data, ...words } });
     let failure: unknown;
     try {
       const result = await this.#outcomes.deliver(to, { id, at: now, body });
@@ -224,12 +275,27 @@ export class OwedOutcomes {
       const what = isOver ? 'it is given up' : 'it is sent again';
       this.#host.warn(`webhook ${to} has not taken ${id}, try ${tries + 1}: ${what}`, failure);
     }
+    const book = this.#bookOf(place);
     try {
-      if (isOver) await this.#bookOf(place).change(id, (known) => (known ? null : undefined));
       // The look for which it was woken may have found it on its way.
-      else await this.#wake(place, id, Math.max(0, nextMs - (performance.now() - begun)));
+      if (!isOver) await this.#wake(place, id, Math.max(0, nextMs - (performance.now() - begun)));
+      else if (failure === undefined) await book.change(id, (known) => (known ? null : undefined));
+      else await this.#giveUp(book, id, now, failure);
     } catch (error) {
       this.#host.warn(`what became of ${id} could not be noted: it is sent again`, error);
+    }
+  }
+
+  /** It stands there for whoever sends it again. */
+  async #giveUp(book: StateBook<Owed>, id: string, at: number, failure: unknown): Promise<void> {
+    const givenUp = { at, error: messageOf(failure).slice(0, 500) };
+    await book.change(id, (known) => (known ? { ...known, givenUp } : undefined));
+    const all = [...(await book.read())].flatMap(([name, one]) => (one.givenUp ? [{ name, at: one.givenUp.at }] : []));
+    this.givenUpCount++;
+    all.sort((one, other) => one.at - other.at);
+    for (const { name } of all.slice(0, Math.max(0, all.length - MAX_GIVEN_UP))) {
+      this.#host.warn(`webhook message ${name} was given up, and is forgotten now: there are too many`);
+      await book.change(name, (known) => (known?.givenUp ? null : undefined));
     }
   }
 
@@ -245,46 +311,21 @@ export class OwedOutcomes {
   }
 }
 
-interface Outcome {
-  at: string;
-  reason: string;
-  /** The last words of the agent. */
-  answer: string;
-}
+/** Which requests it waits for. */
+const keyOf = (waits: Owed['waits']) => (waits ? digest(...waits.requestIds).slice(0, 16) : '');
 
-/** How a turn has ended, as the events of its session say. */
-class SeenTurn {
-  readonly #turnId: string;
-  #answer = '';
-  /** The log has something of it. */
-  isThere = false;
-  /** Undefined: it has not. */
-  outcome: Outcome | undefined;
-
-  constructor(turnId: string) {
-    this.#turnId = turnId;
-  }
-
-  add(event: AgentEvent): void {
-    if (event.turnId !== this.#turnId) return;
-    this.isThere = true;
-    if (event.type === 'message' && event.role === 'agent' && event.partial !== true) {
-      this.#answer = event.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-    }
-    if (event.type !== 'stream_end' || event.reason === 'input_required') return;
-    this.outcome = { at: event.timestamp, reason: event.reason, answer: this.#answer };
-  }
-}
-
-const cut = (answer: string) => (answer.length > MAX_ANSWER ? { truncated: true } : {});
-
-const isSame = (one: SessionPlace, other: SessionPlace) =>
-  one.agent === other.agent && one.userId === other.userId && one.sessionId === other.sessionId;
+/** Of a turn, what another message about it has in common. */
+const without = ({ place, turnId, to, from }: Owed) => ({
+  place,
+  turnId,
+  to,
+  ...(from === undefined ? {} : { from }),
+});
 
 /** Receivers that were away together are not asked together. */
 const jittered = (ms: number) => Math.round(ms * (0.9 + Math.random() * 0.2));
 
 const digest = (...of: string[]) => createHash('sha256').update(JSON.stringify(of)).digest('hex');
 
-const idOf = (app: string, { agent, userId, sessionId }: SessionPlace, turnId: string) =>
-  `msg_${digest(app, agent, userId, sessionId, turnId).slice(0, 40)}`;
+const idOf = (app: string, { agent, userId, sessionId }: SessionPlace, ...turn: string[]) =>
+  `msg_${digest(app, agent, userId, sessionId, ...turn).slice(0, 40)}`;

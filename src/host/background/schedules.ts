@@ -41,6 +41,8 @@ export interface Schedule {
   userId?: string;
   /** As of `submit`. */
   priority?: number;
+  /** As of `submit`: who is sent how each of its turns has ended. */
+  webhook?: string;
   /**
    * What becomes of times at which no program worked, or more than a minute late. `once`: of all of them one turn is begun, as
    * soon as one works. `skip`: none. Default `once`.
@@ -86,6 +88,8 @@ export interface ScheduleHost {
   readonly userId: string;
   /** Begins a turn, unless that is begun already: then it resolves, too. */
   begin(turn: Schedule & { userId: string; sessionId: string; streamId: string }): Promise<void>;
+  /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+  checkWebhook(webhook: unknown, where: string): void;
   wakeAt(place: SessionPlace, at: Date): Promise<void>;
   warn(message: string, error?: unknown): void;
 }
@@ -97,6 +101,7 @@ const shape: Shape<Schedule> = {
   agent: required(name),
   input: required(text),
   userId: name,
+  webhook: name,
   priority: { needs: 'a whole number', fits: Number.isInteger },
   missed: oneOf('once', 'skip'),
 };
@@ -125,6 +130,7 @@ export class HostSchedules implements Schedules {
     const set = { ...given, userId: given.userId ?? this.#host.userId };
     assertSafeId('user id', set.userId);
     checkPriority(given.priority, where);
+    this.#host.checkWebhook(given.webhook, where);
     if (set.name.length > 100) throw bad(`${where}.name: at most 100 characters`);
     if (set.input === '' || set.input.length > MAX_INPUT) throw bad(`${where}.input: 1 to ${MAX_INPUT} characters`);
     if (!this.#host.agents.has(set.agent)) {
@@ -258,10 +264,14 @@ export class HostSchedules implements Schedules {
 
   #cron({ cron, timeZone = 'UTC' }: Schedule): Promise<Cron> {
     const key = `${timeZone} ${cron}`;
-    const known = this.#crons.get(key) ?? readCron(cron, timeZone, 'schedule');
+    const known = this.#crons.get(key);
+    if (known) return known;
     if (this.#crons.size > MOST) this.#crons.clear();
-    this.#crons.set(key, known);
-    return known;
+    const reading = readCron(cron, timeZone, 'schedule');
+    this.#crons.set(key, reading);
+    // A package that is missing may be there the next time.
+    reading.catch(() => this.#crons.delete(key));
+    return reading;
   }
 }
 

@@ -24,11 +24,16 @@ export class StateBook<State extends object> {
   readonly #journal: HostJournal;
   readonly #key: JournalKey;
   #states = new Map<string, State>();
+  /** The same by their groups. */
+  #groups = new Map<string, Map<string, State>>();
+  readonly #groupOf: ((state: State) => string) | undefined;
   #mark: JournalMark = { id: '', length: 0 };
   #reading: Promise<void> = Promise.resolve();
 
-  constructor(journal: HostJournal, app: string, about: string) {
+  /** `groupOf`: what of them is looked for together. */
+  constructor(journal: HostJournal, app: string, about: string, groupOf?: (state: State) => string) {
     this.#journal = journal;
+    this.#groupOf = groupOf;
     this.#key = { app, userId: HOST, agent: `/${about}`, sessionId: `/${about}` };
   }
 
@@ -37,9 +42,16 @@ export class StateBook<State extends object> {
     return this.#journal.now ? this.#journal.now() : Date.now();
   }
 
+  /** As they stand, and as they change from here on: it is not a copy. */
   async read(): Promise<ReadonlyMap<string, State>> {
     await this.#inOrder(() => this.#catchUp());
     return this.#states;
+  }
+
+  /** Those of one group. */
+  async readGroup(group: string): Promise<readonly (readonly [name: string, state: State])[]> {
+    await this.#inOrder(() => this.#catchUp());
+    return [...(this.#groups.get(group) ?? [])];
   }
 
   /** `to` makes the new state of that as it is: null: none, undefined: it stays. It may be asked again. */
@@ -73,14 +85,30 @@ export class StateBook<State extends object> {
   async #catchUp(): Promise<void> {
     const page: JournalPage = await this.#journal.read(this.#key, this.#mark);
     const isSame = page.id === this.#mark.id;
-    if (!isSame) this.#states = new Map();
+    if (!isSame) {
+      this.#states = new Map();
+      this.#groups = new Map();
+    }
     for (const record of page.records) this.#note(record as unknown as Entry<State>);
     this.#mark = { id: page.id, length: (isSame ? this.#mark.length : 0) + page.records.length };
   }
 
   #note({ name, state }: Entry<State>): void {
+    const before = this.#states.get(name);
     if (state === null) this.#states.delete(name);
     else this.#states.set(name, state);
+    if (!this.#groupOf) return;
+    if (before) {
+      const group = this.#groupOf(before);
+      const known = this.#groups.get(group);
+      known?.delete(name);
+      if (known?.size === 0) this.#groups.delete(group);
+    }
+    if (state === null) return;
+    const group = this.#groupOf(state);
+    const known = this.#groups.get(group);
+    if (known) known.set(name, state);
+    else this.#groups.set(group, new Map([[name, state]]));
   }
 
   async #add(entry: Entry<State>): Promise<boolean> {

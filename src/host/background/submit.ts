@@ -60,20 +60,25 @@ export async function storeBeginning(
   session: HostedSession,
   input: string | SessionInput | readonly SessionInput[],
   options: JoiningOptions,
-): Promise<{ turnId: string; rest: Promise<void> | undefined }> {
+): Promise<{ turnId: string; cursor?: string; rest: Promise<void> | undefined }> {
   const leaves = isOwn(session.inner);
   const given: JoiningOptions = { ...options, streaming: false, ...(leaves ? { [begins]: true } : {}) };
   const stream = session.stream(input, given)[Symbol.asyncIterator]();
   let turnId: string | undefined;
+  let cursor: string | undefined;
   let next = await stream.next();
-  for (; !next.done && (leaves || turnId === undefined); next = await stream.next()) turnId ??= next.value.turnId;
+  for (; !next.done && (leaves || turnId === undefined); next = await stream.next()) {
+    turnId ??= next.value.turnId;
+    cursor ??= next.value.cursor;
+  }
+  const place = cursor === undefined ? {} : { cursor };
   if (turnId === undefined) {
     const message = `session ${session.id} has begun no turn with this input`;
     throw new CoxswainError('INTERNAL', 'E_INTERNAL', message);
   }
-  if (leaves || next.done) return { turnId, rest: undefined };
+  if (leaves || next.done) return { turnId, ...place, rest: undefined };
   const finish = async () => {
     for (let one = await stream.next(); !one.done; one = await stream.next());
   };
-  return { turnId, rest: finish() };
+  return { turnId, ...place, rest: finish() };
 }

@@ -26,12 +26,16 @@ export interface WorkOptions {
 
 /** A program that works, until it is stopped. */
 export interface Work {
-  /** Looks under way and done, turns that were found to be nobody's any more, and of those the ones at which too many died. */
+  /**
+   * Looks under way and done, turns that were found to be nobody's any more, and of those the ones at which too many died; messages to
+   * webhooks that were given up and not sent again.
+   */
   readonly figures: {
     readonly running: number;
     readonly looks: number;
     readonly orphans: number;
     readonly leftAlone: number;
+    readonly givenUp: number;
   };
   /**
    * Takes nothing new, and leaves what runs where something of it is stored and nothing runs: others go on with it.
@@ -57,6 +61,8 @@ export interface WorkHost extends Pick<ApprovalHost, 'openSessions' | 'borrow' |
   look(place: SessionPlace): Promise<void>;
   /** What is due by the clock, and nobody was woken for. Never rejects. */
   findDue(): Promise<void>;
+  /** Messages to webhooks, of all programs. */
+  givenUp(): number;
   /** Milliseconds after which there may be room for another turn here; undefined: there is. */
   fullForMs(): number | undefined;
   /** Runs that are live here, each asked to leave: it resolves with its place if its turn goes on elsewhere. */
@@ -115,7 +121,7 @@ export class HostWork implements Work {
   }
 
   get figures(): Work['figures'] {
-    return { ...this.#counts, leftAlone: this.#deadly.size };
+    return { ...this.#counts, leftAlone: this.#deadly.size, givenUp: this.#host.givenUp() };
   }
 
   async stop({ deadlineMs }: { deadlineMs?: number } = {}): Promise<number> {
