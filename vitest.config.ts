@@ -15,7 +15,7 @@ const sharing = readdirSync(join(import.meta.dirname, 'test'), { withFileTypes: 
   .filter((entry) => entry.isDirectory() && !alone.includes(entry.name))
   .map(({ name }) => `test/${name}/**/*.test.ts`);
 
-/** These drive a browser, one of their own. */
+/** These drive a browser. */
 const browsing = ['test/react/*-page.test.ts', 'test/http/chat-page.test.ts', 'test/websocket/browser.test.ts'];
 
 /** These install the packed package from the registry, as its users do: `npm run test:installed`. */
@@ -44,7 +44,7 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'installed', include: installing } },
     ],
-    globalSetup: ['test/adapters/servers-setup.ts'],
+    globalSetup: ['test/adapters/servers-setup.ts', 'test/chromium-setup.ts'],
     setupFiles: ['test/own-package.ts', 'test/given-back.ts', 'test/no-vacuous-patterns.ts'],
     // Processes rather than threads: tests may end workers, raise signals and open databases.
     pool: 'forks',

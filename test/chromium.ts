@@ -1,20 +1,11 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { chromium } from 'playwright-core';
 import { afterAll, onTestFinished } from 'vitest';
+import { sharedBrowser } from './chromium-of-run.ts';
 
-/** The browser of this machine; undefined: there is none. */
-export const executablePath = [
-  process.env.CHROMIUM,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find((path) => path !== undefined && existsSync(path));
-
-/** For the title of what is skipped without one. */
-export const why = executablePath === undefined ? ' (skipped: no chromium here; install it or set CHROMIUM)' : '';
+export { executablePath, noBrowser as why } from './chromium-of-run.ts';
 
 let browser: Promise<Browser> | undefined;
 afterAll(async () => (await browser)?.close());
@@ -51,7 +42,7 @@ export async function application(start: (options: { port?: number; store?: stri
 
 /** A page with cookies of its own; what goes wrong in it is added to `faults`. */
 export async function open(url: string, faults: string[]): Promise<Page> {
-  browser ??= chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+  browser ??= sharedBrowser();
   const context = await (await browser).newContext();
   onTestFinished(() => context.close());
   const page = await context.newPage();

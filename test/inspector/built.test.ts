@@ -1,9 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { buildInspector } from '../../scripts/build-inspector.ts';
+import { builtPage } from '../chromium-of-run.ts';
 
 const sources = join(import.meta.dirname, '../../inspector/src');
 /** What the page may be made of: its own files, these packages, and the client that anybody has. */
@@ -21,18 +20,13 @@ test('the page is made of its own files, the granted packages and the public cli
 });
 
 test('the first load is at most 150 KB compressed; nothing is inline, nothing comes from elsewhere', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'coxswain-page-'));
-  try {
-    await buildInspector(folder);
-    const page = readFileSync(join(folder, 'index.html'), 'utf8');
-    const assets = readdirSync(join(folder, 'assets')).map((name) => readFileSync(join(folder, 'assets', name)));
-    const size = [Buffer.from(page), ...assets].reduce((sum, file) => sum + gzipSync(file).length, 0);
-    expect(size).toBeLessThan(150 * 1024);
-    expect(page).not.toMatch(/<style|style=|\son\w+=|<script(?![^>]* src=)/);
-    expect([...page.matchAll(/(?:src|href)="([^"]+)"/g)].filter(([, at]) => !at?.startsWith('./assets/'))).toEqual([]);
-    const code = assets.map(String).join('\n');
-    expect(code).not.toMatch(/\beval\(|new Function\(|dangerouslySetInnerHTML:/);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = await builtPage();
+  const page = readFileSync(join(folder, 'index.html'), 'utf8');
+  const assets = readdirSync(join(folder, 'assets')).map((name) => readFileSync(join(folder, 'assets', name)));
+  const size = [Buffer.from(page), ...assets].reduce((sum, file) => sum + gzipSync(file).length, 0);
+  expect(size).toBeLessThan(150 * 1024);
+  expect(page).not.toMatch(/<style|style=|\son\w+=|<script(?![^>]* src=)/);
+  expect([...page.matchAll(/(?:src|href)="([^"]+)"/g)].filter(([, at]) => !at?.startsWith('./assets/'))).toEqual([]);
+  const code = assets.map(String).join('\n');
+  expect(code).not.toMatch(/\beval\(|new Function\(|dangerouslySetInnerHTML:/);
 });

@@ -1,11 +1,10 @@
 import { appendFileSync, chmodSync, cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { play } from '../../scripts/demonstration/play.ts';
+import { executablePath, noBrowser, sharedBrowser } from '../chromium-of-run.ts';
 import { cli, Place } from '../cli/coxswain.ts';
-import { executablePath, noBrowser } from './kit.ts';
 
 const demonstration = join(import.meta.dirname, '../../scripts/demonstration');
 
@@ -14,9 +13,9 @@ describe.skipIf(executablePath === undefined || process.platform === 'win32')(
   () => {
     let browser: Browser;
     beforeAll(async () => {
-      browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+      browser = await sharedBrowser();
     });
-    afterAll(() => browser.close());
+    afterAll(() => browser?.close());
 
     test('serve --ui: who asked may not approve, a killed server is started again, a supervisor edits and approves, it runs once, and the audit verifies', async () => {
       const { refusal, refunds, audit, faults } = await play({ cli: [cli], browser });

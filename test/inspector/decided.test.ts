@@ -3,10 +3,10 @@ import { axeFaults } from './axe.ts';
 import { executablePath, noBrowser, shop, withBrowser } from './kit.ts';
 
 describe.skipIf(executablePath === undefined)(`what was decided, in Chromium${noBrowser}`, () => {
-  const { files, open } = withBrowser();
+  const { open } = withBrowser();
 
   test('an approver finds what they decided, after a restart too, and sees what came of it; others find nothing', async () => {
-    const { page: url, ask, edit, restart } = await shop(files);
+    const { page: url, ask, edit, restart } = await shop();
     await edit('anna', await ask('ben', 'order-7', 'refund', { order: 7, eur: 80 }), { order: 7, eur: 60 });
     const markup = '<img src=x onerror="document.title=1">\u202E';
     await edit('bert', await ask('ben', 'odd', 'anything', { markup }), { markup });

@@ -4,24 +4,26 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { chromium } from 'playwright-core';
+import type {
+  Browser,
+  BrowserContext,
+  BrowserContextOptions,
+  ConsoleMessage,
+  Page,
+  Request,
+  ViewportSize,
+} from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
-import { buildInspector } from '../../scripts/build-inspector.ts';
 import type { ExecutionOptions } from '../../src/contracts/index.ts';
 import type { ServeOptions } from '../../src/host/websocket/index.ts';
+import { builtPage, executablePath, sharedBrowser } from '../chromium-of-run.ts';
 import { askIn, openShop, tokens } from './shop.ts';
 
-export const executablePath = [
-  process.env.CHROMIUM,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find((path) => path !== undefined && existsSync(path));
-export const noBrowser = executablePath === undefined ? ' (skipped: no chromium here; install it or set CHROMIUM)' : '';
+export { executablePath, noBrowser } from '../chromium-of-run.ts';
 
 /** A shop with a page: what ran is in `runs`. */
-export async function shop(files: string, options: Partial<ServeOptions> = {}) {
+export async function shop(options: Partial<ServeOptions> = {}) {
+  const files = await builtPage();
   const folder = mkdtempSync(join(tmpdir(), 'coxswain-inspector-'));
   const runs: { name: string; args: object }[] = [];
   const gate = Promise.withResolvers<void>();
@@ -71,7 +73,8 @@ export async function shop(files: string, options: Partial<ServeOptions> = {}) {
 }
 
 /** A shop in a process of its own, which is killed. */
-export async function killableShop(files: string) {
+export async function killableShop() {
+  const files = await builtPage();
   const folder = mkdtempSync(join(tmpdir(), 'coxswain-inspector-'));
   const answers = new Map<number, (value: unknown) => void>();
   let asked = 0;
@@ -120,49 +123,79 @@ export async function killableShop(files: string) {
 /** What a browser says while the page's server is restarted. */
 const isAway = /ERR_CONNECTION_|ERR_SOCKET_|WebSocket connection to|status of (426|503)/;
 
-/** The page's files and a browser, for a file of tests. */
+/** How a page looks. */
+type Look = Pick<BrowserContextOptions, 'colorScheme' | 'reducedMotion'> & { viewport?: ViewportSize };
+
+interface Kept {
+  context: BrowserContext;
+  page: Page;
+}
+
+/**
+ * A browser for a file of tests. Windows are kept from test to test: each test has a server at an
+ * address of its own, so that nothing of another one's page is left in them.
+ */
 export function withBrowser() {
-  const files = mkdtempSync(join(tmpdir(), 'coxswain-page-'));
-  const made: { browser?: Browser } = {};
+  let browser: Browser | undefined;
+  const free: Kept[] = [];
   beforeAll(async () => {
     if (executablePath === undefined) return;
-    await buildInspector(files);
-    made.browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    [browser] = await Promise.all([sharedBrowser(), builtPage()]);
   }, 120_000);
-  afterAll(async () => {
-    await made.browser?.close();
-    rmSync(files, { recursive: true });
-  });
+  afterAll(() => browser?.close());
+  const fresh = async (options: BrowserContextOptions): Promise<Kept> => {
+    if (!browser) throw new Error('there is no browser');
+    // Each server would compress the page anew.
+    const context = await browser.newContext({ extraHTTPHeaders: { 'accept-encoding': 'identity' }, ...options });
+    return { context, page: await context.newPage() };
+  };
   /** A page of somebody who has signed in. What goes wrong in it fails the test. */
   const open = async (
     url: string,
     who: keyof typeof tokens,
-    options: BrowserContextOptions = {},
-    /** Before anything is loaded. */
-    prepare: (page: Page) => Promise<void> = async () => {},
+    { viewport = { width: 1280, height: 860 }, colorScheme = 'light', reducedMotion = 'no-preference' }: Look = {},
+    /** Before anything is loaded; in a window that is not kept. */
+    prepare?: (page: Page) => Promise<void>,
   ): Promise<Page> => {
-    const context = await made.browser!.newContext({ viewport: { width: 1280, height: 860 }, ...options });
-    const page = await context.newPage();
+    const kept = (prepare ? undefined : free.pop()) ?? (await fresh({ viewport }));
+    const { context, page } = kept;
+    const { origin } = new URL(url);
     const faults: string[] = [];
-    page.on('pageerror', (error) => faults.push(String(error)));
-    page.on('console', (message) => {
+    const onPageError = (error: Error) => void faults.push(String(error));
+    const onConsole = (message: ConsoleMessage) => {
       if (message.type() === 'error' && !isAway.test(message.text())) faults.push(message.text());
-    });
-    page.on('request', (request) => {
-      if (!request.url().startsWith(new URL(url).origin) && !request.url().startsWith('data:'))
-        faults.push(`asks ${request.url()}`);
-    });
-    onTestFinished(async () => {
-      await context.close();
+    };
+    const onRequest = (request: Request) => {
+      if (!request.url().startsWith(origin) && !request.url().startsWith('data:')) faults.push(`asks ${request.url()}`);
+    };
+    page.on('pageerror', onPageError);
+    page.on('console', onConsole);
+    page.on('request', onRequest);
+    onTestFinished(async ({ task }) => {
+      if (prepare || task.result?.state === 'fail') {
+        await context.close();
+      } else {
+        await page.goto('about:blank');
+        page.off('pageerror', onPageError);
+        page.off('console', onConsole);
+        page.off('request', onRequest);
+        await Promise.all([context.clearCookies(), context.clearPermissions()]);
+        free.push(kept);
+      }
       expect(faults).toEqual([]);
     });
     page.setDefaultTimeout(15_000);
-    await prepare(page);
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme, reducedMotion });
+    await prepare?.(page);
+    const signedIn = await context.request.post(`${origin}/ui/sign-in`, {
+      data: { token: tokens[who] },
+      headers: { origin },
+    });
+    expect(signedIn.status()).toBe(200);
     await page.goto(url);
-    await page.getByLabel('Your token').fill(tokens[who]);
-    await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
     return page;
   };
-  return { files, open };
+  return { open };
 }

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { axeFaults } from './axe.ts';
+import type { Looks } from './axe.ts';
+import { axeFaults, axeFinds } from './axe.ts';
 import { executablePath, noBrowser, shop, withBrowser } from './kit.ts';
 
 const conversation = (page: Page) => page.getByRole('region', { name: 'Conversation' });
@@ -9,10 +10,10 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 const remember = (values: object) => JSON.stringify(['remember', values]);
 
 describe.skipIf(executablePath === undefined)(`what a session came to, in Chromium${noBrowser}`, () => {
-  const { files, open } = withBrowser();
+  const { open } = withBrowser();
 
   test('its state, with the event of each change, its artifacts, and its agents with who waits for what', async () => {
-    const { page: url, say, ask } = await shop(files);
+    const { page: url, say, ask } = await shop();
     await say('ben', 'order-7', remember({ paid: false, note: 'first' }));
     await say('ben', 'order-7', remember({ paid: true, 'user:language': 'de' }));
     await ask('ben', 'order-7', 'refund', { order: 7, eur: 80 });
@@ -40,7 +41,7 @@ describe.skipIf(executablePath === undefined)(`what a session came to, in Chromi
   });
 
   test('an agent that was called as a tool is in the tree with its session, which can be looked at and says nothing to others', async () => {
-    const { page: url, say } = await shop(files, {
+    const { page: url, say } = await shop({
       operator: ({ id }) => (id === 'eve' ? { content: true } : undefined),
     });
     await say('ben', 'order-7', JSON.stringify(['expert', { request: 'May order 7 be paid back?' }]));
@@ -56,7 +57,7 @@ describe.skipIf(executablePath === undefined)(`what a session came to, in Chromi
   });
 
   test('an earlier moment is shown as the session stood then: what was said, what waited, its state; back to now, or on from there', async () => {
-    const { page: url, say, ask, edit } = await shop(files);
+    const { page: url, say, ask, edit } = await shop();
     await say('ben', 'order-7', remember({ paid: false }));
     const id = await ask('ben', 'order-7', 'refund', { order: 7, eur: 80 });
     await edit('anna', id, { order: 7, eur: 60 });
@@ -102,7 +103,7 @@ describe.skipIf(executablePath === undefined)(`what a session came to, in Chromi
   });
 
   test('a session is rewound to before a message: what followed counts no longer, its state is as it was, and a turn can be begun anew', async () => {
-    const { page: url, say } = await shop(files);
+    const { page: url, say } = await shop();
     await say('ben', 'order-7', remember({ paid: false }));
     await say('ben', 'order-7', remember({ paid: true }));
     const ben = await open(url, 'ben');
@@ -125,7 +126,7 @@ describe.skipIf(executablePath === undefined)(`what a session came to, in Chromi
   });
 
   test('what a person may see of a session is saved as a file, one event a line', async () => {
-    const { page: url, say } = await shop(files, { operator: ({ id }) => (id === 'eve' ? {} : undefined) });
+    const { page: url, say } = await shop({ operator: ({ id }) => (id === 'eve' ? {} : undefined) });
     await say('ben', 'order-7', 'Hello, this is a secret.');
     const saved = async (who: 'ben' | 'eve') => {
       const page = await open(url, who);
@@ -133,9 +134,7 @@ describe.skipIf(executablePath === undefined)(`what a session came to, in Chromi
       await page.getByText('✓ completed').waitFor();
       const [download] = await Promise.all([page.waitForEvent('download'), button(page, 'Export').click()]);
       expect(download.suggestedFilename()).toBe('order-7.jsonl');
-      const lines = readFileSync(await download.path(), 'utf8')
-        .trimEnd()
-        .split('\n');
+      const lines = (await text(await download.createReadStream())).trimEnd().split('\n');
       expect(lines.map((line) => (JSON.parse(line) as { type: string }).type)).toContain('stream_end');
       return lines.join('\n');
     };
@@ -144,7 +143,7 @@ describe.skipIf(executablePath === undefined)(`what a session came to, in Chromi
   });
 
   test('hostile keys, values and names are text; long ones put few lines on the page', async () => {
-    const { page: url, say } = await shop(files);
+    const { page: url, say } = await shop();
     const markup = '<img src=x onerror="document.title=\'owned\'">\u202E\u200B';
     const deep = Array.from({ length: 500 }).reduce<unknown>((inner) => ({ inner }), markup);
     const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`key ${index}`, markup]));
@@ -164,15 +163,12 @@ describe.skipIf(executablePath === undefined)(`what a session came to, in Chromi
     expect(await ben.title()).toBe('Coxswain');
   });
 
-  test.each([
-    ['light', 1280],
-    ['dark', 360],
-  ] as const)('axe finds nothing serious: %s, %i px; nothing is wider than the screen', async (colorScheme, width) => {
-    const { page: url, say, ask } = await shop(files);
+  test('axe finds nothing serious: light at 1280 px, dark at 360 px; nothing is wider than the screen', async () => {
+    const { page: url, say, ask } = await shop();
     await say('ben', 'order-7', remember({ paid: false, address: { city: 'Kiel', street: 'x'.repeat(200) } }));
     await say('ben', 'order-7', JSON.stringify(['expert', { request: 'May it be paid back?' }]));
     await ask('ben', 'order-7', 'refund', { order: 7, eur: 80 });
-    const ben = await open(url, 'ben', { colorScheme, viewport: { width, height: 740 }, reducedMotion: 'reduce' });
+    const ben = await open(url, 'ben', { viewport: { width: 1280, height: 740 }, reducedMotion: 'reduce' });
     await ben.goto(`${url}#/sessions/clerk/ben/order-7`);
     await button(ben, 'Earlier moments').click();
     for (const name of ['State', 'Agents', 'Artifacts']) {
@@ -182,10 +178,12 @@ describe.skipIf(executablePath === undefined)(`what a session came to, in Chromi
           ? ben.getByRole('region', { name: 'State as JSON' })
           : ben.getByRole('list', { name, exact: true });
       await shown.waitFor();
-      if (process.env.SHOTS) await ben.screenshot({ path: `${process.env.SHOTS}/${name}-${colorScheme}-${width}.png` });
-      expect(await axeFaults(ben)).toEqual([]);
-      expect(await ben.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-      if (process.env.SHOTS) await ben.screenshot({ path: `${process.env.SHOTS}/${name}-${colorScheme}-${width}.png` });
+      await axeFinds(ben, looks);
     }
   });
 });
+
+const looks: Looks = [
+  ['light', 1280],
+  ['dark', 360],
+];

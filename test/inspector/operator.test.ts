@@ -8,10 +8,10 @@ const operator = ({ id }: { id: string }) =>
 const rows = (page: Page) => page.locator('tbody tr');
 
 describe.skipIf(executablePath === undefined)(`operators in Chromium${noBrowser}`, () => {
-  const { files, open } = withBrowser();
+  const { open } = withBrowser();
 
   test('an operator finds sessions of others by user, state and words, and sees what happened, without what was said', async () => {
-    const { page: url, ask, say } = await shop(files, { operator });
+    const { page: url, ask, say } = await shop({ operator });
     await say('ben', 'greeting', 'Hello, this is a secret.');
     await ask('ben', 'order-7', 'refund', { order: 7, eur: 80 });
     await say('anna', 'annas', 'Hello.');
@@ -43,7 +43,7 @@ describe.skipIf(executablePath === undefined)(`operators in Chromium${noBrowser}
   });
 
   test('an operator of one user with content reads along, and finds nothing of others; who is none is offered nothing', async () => {
-    const { page: url, say } = await shop(files, { operator });
+    const { page: url, say } = await shop({ operator });
     await say('ben', 'greeting', 'Hello, this is a secret.');
     await say('anna', 'annas', 'Hello.');
     const bert = await open(url, 'bert');

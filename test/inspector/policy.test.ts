@@ -6,10 +6,10 @@ import { executablePath, noBrowser, shop, withBrowser } from './kit.ts';
 const rules = (page: Page) => page.getByRole('list', { name: 'Rules that were tried' });
 
 describe.skipIf(executablePath === undefined)(`the policy screen in Chromium${noBrowser}`, () => {
-  const { files, open } = withBrowser();
+  const { open } = withBrowser();
 
   test('an approver sees calls by the rule that decided them, what policy says of one now, and what it would say of an edited one', async () => {
-    const { page: url, ask, edit, runs } = await shop(files);
+    const { page: url, ask, edit, runs } = await shop();
     await edit('anna', await ask('ben', 'order-7', 'refund', { order: 7, eur: 80 }), { order: 7, eur: 60 });
     await ask('ben', 'order-8', 'refund', { order: 8, eur: 90 });
     const anna = await open(url, 'anna');
@@ -34,7 +34,7 @@ describe.skipIf(executablePath === undefined)(`the policy screen in Chromium${no
   });
 
   test('an operator asks why of a call in a session of somebody else; what policy hides of it stays hidden', async () => {
-    const { page: url, say } = await shop(files, {
+    const { page: url, say } = await shop({
       operator: ({ id }) => (id === 'eve' ? { content: true } : id === 'bert' ? {} : undefined),
     });
     await say('ben', 'paid', JSON.stringify(['pay_card', { eur: 30, card: 'visa-secret' }]));
@@ -59,7 +59,7 @@ describe.skipIf(executablePath === undefined)(`the policy screen in Chromium${no
   });
 
   test('hostile names, arguments and ids in the address are text', async () => {
-    const { page: url, ask, edit } = await shop(files);
+    const { page: url, ask, edit } = await shop();
     const markup = '<img src=x onerror="document.title=\'owned\'">\u202E';
     const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`member ${index}`, markup]));
     const deep = Array.from({ length: 150 }).reduce<object>((inner) => ({ inner }), { end: markup });

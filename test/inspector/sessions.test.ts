@@ -3,10 +3,10 @@ import { axeFaults } from './axe.ts';
 import { executablePath, noBrowser, shop, withBrowser } from './kit.ts';
 
 describe.skipIf(executablePath === undefined)(`sessions in Chromium${noBrowser}`, () => {
-  const { files, open } = withBrowser();
+  const { open } = withBrowser();
 
   test('a session shows the conversation, each call with its decision, and its stored events as they come', async () => {
-    const { page: url, ask, say } = await shop(files);
+    const { page: url, ask, say } = await shop();
     await say('ben', 'greeting', 'Hello.');
     await ask('ben', 'order-7', 'refund', { order: 7, eur: 80 });
     const ben = await open(url, 'ben');
@@ -44,7 +44,7 @@ describe.skipIf(executablePath === undefined)(`sessions in Chromium${noBrowser}`
 
   test('INS-13 calls, decisions and events have addresses that lead to one another, and to the trace of their turn', async () => {
     const traceUrl = 'https://traces.example/t/{traceId}?span={spanId}';
-    const { page: url, say, calls } = await shop(files, { ui: { files, key: new Uint8Array(32).fill(3), traceUrl } });
+    const { page: url, say, calls } = await shop({ ui: { files, key: new Uint8Array(32).fill(3), traceUrl } });
     const traceId = 'ab'.repeat(16);
     const traceContext = { traceparent: `00-${traceId}-${'cd'.repeat(8)}-01` };
     await say('ben', 'traced', JSON.stringify(['pay_card', { eur: 8, card: 'visa 1' }]), { traceContext });
@@ -75,7 +75,7 @@ describe.skipIf(executablePath === undefined)(`sessions in Chromium${noBrowser}`
 
   test('INS-14 what an artifact has is shown as text or picture and is never run; anything else is saved; an operator is given it where nothing is hidden', async () => {
     const operator = ({ id }: { id: string }) => (id === 'eve' ? { content: true } : undefined);
-    const { page: url, say } = await shop(files, { operator });
+    const { page: url, say } = await shop({ operator });
     const remember = (args: object) => say('ben', 'kept', JSON.stringify(['remember', args]));
     await remember({ note: '<img src=x onerror=document.title=1>\u202E' });
     const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -118,7 +118,7 @@ describe.skipIf(executablePath === undefined)(`sessions in Chromium${noBrowser}`
   });
 
   test('INS-12 one line of words finds sessions in the server; it is kept in the address; counters of one that runs move', async () => {
-    const { page: url, ask, say, calls, gate } = await shop(files);
+    const { page: url, ask, say, calls, gate } = await shop();
     await say('ben', 'greeting', 'Hello.');
     await ask('ben', 'order-7', 'refund', { order: 7, eur: 80 });
     await calls('ben', 'many', 2);
@@ -153,7 +153,7 @@ describe.skipIf(executablePath === undefined)(`sessions in Chromium${noBrowser}`
   });
 
   test('ATK3-15 a call that waits shows what a yes lets run, where a vote has changed it', async () => {
-    const { page: url, ask, edit } = await shop(files);
+    const { page: url, ask, edit } = await shop();
     const requestId = await ask('ben', 'order-8', 'write_file', { path: 'notes', text: 'as asked' });
     const ben = await open(url, 'ben');
     await ben.getByRole('link', { name: 'Sessions' }).click();

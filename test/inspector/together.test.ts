@@ -16,10 +16,10 @@ const read = async (page: Page, text: string) => {
 };
 
 describe.skipIf(executablePath === undefined)(`several answers at once, in Chromium${noBrowser}`, () => {
-  const { files, open } = withBrowser();
+  const { open } = withBrowser();
 
   test('those alone can be marked that were shown whole; what was decided or has changed meanwhile is not approved with them', async () => {
-    const { page: url, ask, runs } = await shop(files);
+    const { page: url, ask, runs } = await shop();
     for (const order of [1, 2, 3]) await ask('ben', `order-${order}`, 'refund', { order, eur: 80 });
     const long = Array.from({ length: 400 }, (_, line) => `line ${line}`).join('\n');
     await ask('ben', 'file', 'write_file', { path: 'long.txt', text: long });
@@ -57,7 +57,7 @@ describe.skipIf(executablePath === undefined)(`several answers at once, in Chrom
   });
 
   test('several are denied together, with one reason; the agents get it', async () => {
-    const { page: url, ask, runs } = await shop(files);
+    const { page: url, ask, runs } = await shop();
     for (const order of [1, 2]) await ask('ben', `order-${order}`, 'refund', { order, eur: 80 });
     const anna = await open(url, 'anna', { viewport: { width: 360, height: 740 }, colorScheme: 'dark' });
     for (const order of [1, 2]) {
@@ -81,7 +81,7 @@ describe.skipIf(executablePath === undefined)(`several answers at once, in Chrom
   });
 
   test('a question that comes while the page is not looked at is announced by the desktop, without what it is about; a click shows it', async () => {
-    const { page: url, ask } = await shop(files);
+    const { page: url, ask } = await shop();
     await ask('ben', 'early', 'refund', { order: 1, eur: 80 });
     const anna = await open(url, 'anna');
     await anna.context().grantPermissions(['notifications']);
@@ -114,7 +114,7 @@ describe.skipIf(executablePath === undefined)(`several answers at once, in Chrom
   });
 
   test('history is filtered by tool, user and answer', async () => {
-    const { page: url, ask, edit } = await shop(files, { operator: ({ id }) => (id === 'bert' ? {} : undefined) });
+    const { page: url, ask, edit } = await shop({ operator: ({ id }) => (id === 'bert' ? {} : undefined) });
     for (const order of [1, 2])
       await edit('anna', await ask('ben', `order-${order}`, 'refund', { order, eur: 80 }), { order, eur: 60 });
     await edit('anna', await ask('eve', 'eves', 'anything', {}), { more: 1 });

@@ -7,10 +7,10 @@ const approve = (page: Page) => page.getByRole('button', { name: /^Approve/ });
 const rules = (page: Page) => page.getByRole('list', { name: 'Rules that were tried' });
 
 describe.skipIf(executablePath === undefined)(`why, in Chromium${noBrowser}`, () => {
-  const { files, open } = withBrowser();
+  const { open } = withBrowser();
 
   test('an approver sees each rule with its place and why it does not apply, and what policy says of an edit before it is sent', async () => {
-    const { page: url, ask, runs } = await shop(files);
+    const { page: url, ask, runs } = await shop();
     await ask('ben', 'order-7', 'refund', { order: 7, eur: 80 });
     const anna = await open(url, 'anna');
     await anna.getByRole('link').filter({ hasText: 'refund' }).first().click();
@@ -41,7 +41,7 @@ describe.skipIf(executablePath === undefined)(`why, in Chromium${noBrowser}`, ()
       ask,
       edit,
       runs,
-    } = await shop(files, {
+    } = await shop({
       operator: ({ id }) => (id === 'ben' ? { content: true } : undefined),
     });
     await edit('anna', await ask('ben', 'order-7', 'refund', { order: 7, eur: 80 }), { order: 7, eur: 60 });
@@ -63,7 +63,7 @@ describe.skipIf(executablePath === undefined)(`why, in Chromium${noBrowser}`, ()
   });
 
   test('who asked gets the decision in words, and no rules', async () => {
-    const { page: url, ask } = await shop(files);
+    const { page: url, ask } = await shop();
     await ask('ben', 'order-7', 'refund', { order: 7, eur: 80 });
     const ben = await open(url, 'ben');
     await ben.goto(`${url}#/sessions/clerk/ben/order-7`);

@@ -1,23 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { isBuiltin } from 'node:module';
 import type { AddressInfo, Socket } from 'node:net';
 import { dirname, join } from 'node:path';
-import { chromium } from 'playwright-core';
 import { build } from 'vite';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { executablePath, noBrowser, sharedBrowser } from '../chromium-of-run.ts';
 import { bot, hostOf, readOnly, slowTool } from '../host/kit.ts';
 import { built } from '../packed.ts';
 import { durable, idsOf, serving } from './kit.ts';
-
-const browser = [
-  process.env.CHROMIUM,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/usr/bin/google-chrome-stable',
-].find((path) => path !== undefined && existsSync(path));
-const why = browser === undefined ? ' (skipped: no chromium here; install it or set CHROMIUM)' : '';
 
 interface PageEvent {
   id: string;
@@ -62,8 +53,8 @@ describe('the client in a browser', () => {
     expect(Buffer.byteLength(code)).toBeLessThan(64 * 1024);
   });
 
-  test.skipIf(browser === undefined)(
-    `NEW-R4 the page of the documentation runs on the built files without a bundler${why}`,
+  test.skipIf(executablePath === undefined)(
+    `NEW-R4 the page of the documentation runs on the built files without a bundler${noBrowser}`,
     async () => {
       const { host } = hostOf(bot([{ deltas: ['It is ', 'paid.'] }]));
       const dist = dirname(built('cli.js'));
@@ -83,7 +74,7 @@ describe('the client in a browser', () => {
         .replace('ws://127.0.0.1:4747/v1', server.url)
         .replace('anna-8f3c1d5e9b27', 'anna')
         .replace("open('clerk'", "open('bot'");
-      const chrome = await chromium.launch({ executablePath: browser as string, args: ['--no-sandbox'] });
+      const chrome = await sharedBrowser();
       onTestFinished(async () => {
         await chrome.close();
         pages.close();
@@ -96,31 +87,33 @@ describe('the client in a browser', () => {
     },
   );
 
-  test.skipIf(browser === undefined)(`streams, loses its connection, comes back and sees all${why}`, async () => {
-    const slow = slowTool('slow', readOnly);
-    const { host } = hostOf(bot([{ deltas: ['Hel', 'lo '], calls: [['slow', {}]] }, { deltas: ['from ', 'afar'] }]), {
-      tools: [slow.tool],
-    });
-    const { code } = await bundle();
-    const pages = createServer((request, response) => {
-      const isScript = request.url === '/client.js';
-      response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
-      response.end(isScript ? code : '<!doctype html><title>page</title>');
-    });
-    await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve));
-    const origin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
-    const server = await serving(host, { allowedOrigins: [origin] });
-    const sockets: Socket[] = [];
-    server.http.on('upgrade', (_, socket) => sockets.push(socket as Socket));
-    const chrome = await chromium.launch({ executablePath: browser as string, args: ['--no-sandbox'] });
-    onTestFinished(async () => {
-      await chrome.close();
-      pages.close();
-    });
-    const page = await chrome.newPage();
-    await page.goto(origin);
-    // As text: what the test runner makes of a function would not run in a page.
-    const running = page.evaluate(`(async () => {
+  test.skipIf(executablePath === undefined)(
+    `streams, loses its connection, comes back and sees all${noBrowser}`,
+    async () => {
+      const slow = slowTool('slow', readOnly);
+      const { host } = hostOf(bot([{ deltas: ['Hel', 'lo '], calls: [['slow', {}]] }, { deltas: ['from ', 'afar'] }]), {
+        tools: [slow.tool],
+      });
+      const { code } = await bundle();
+      const pages = createServer((request, response) => {
+        const isScript = request.url === '/client.js';
+        response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
+        response.end(isScript ? code : '<!doctype html><title>page</title>');
+      });
+      await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve));
+      const origin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
+      const server = await serving(host, { allowedOrigins: [origin] });
+      const sockets: Socket[] = [];
+      server.http.on('upgrade', (_, socket) => sockets.push(socket as Socket));
+      const chrome = await sharedBrowser();
+      onTestFinished(async () => {
+        await chrome.close();
+        pages.close();
+      });
+      const page = await chrome.newPage();
+      await page.goto(origin);
+      // As text: what the test runner makes of a function would not run in a page.
+      const running = page.evaluate(`(async () => {
       const { connect } = await import(${JSON.stringify(`${origin}/client.js`)});
       const states = [];
       const onState = (state) => states.push(state);
@@ -133,15 +126,16 @@ describe('the client in a browser', () => {
       await remote.close();
       return { states, events, log };
     })()`) as Promise<{ states: string[]; events: PageEvent[]; log: string[] }>;
-    running.catch(() => {});
-    await slow.started;
-    for (const socket of sockets) socket.destroy();
-    slow.finish('ok');
-    const { states, events, log } = await running;
-    expect(states).toContain('waiting');
-    expect(idsOf(durable(events as never))).toEqual(log);
-    const deltas = events.filter(({ partial }) => partial);
-    expect(deltas.map(({ content }) => content?.[0]?.text).join('')).toBe('Hello from afar');
-    expect(events.at(-1)).toMatchObject({ type: 'stream_end', reason: 'completed' });
-  });
+      running.catch(() => {});
+      await slow.started;
+      for (const socket of sockets) socket.destroy();
+      slow.finish('ok');
+      const { states, events, log } = await running;
+      expect(states).toContain('waiting');
+      expect(idsOf(durable(events as never))).toEqual(log);
+      const deltas = events.filter(({ partial }) => partial);
+      expect(deltas.map(({ content }) => content?.[0]?.text).join('')).toBe('Hello from afar');
+      expect(events.at(-1)).toMatchObject({ type: 'stream_end', reason: 'completed' });
+    },
+  );
 });

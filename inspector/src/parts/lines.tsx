@@ -56,15 +56,52 @@ export function useSeen(box: RefObject<HTMLElement | null>, part: string, count:
   }, [part, count, seen]);
 }
 
+/**
+ * The End key goes to the last line, also where lines turn out to be of other heights on the way, or more of them come:
+ * it stays there until somebody scrolls. The browser's own goes to where the end was when it was pressed.
+ */
+function useEnd(box: RefObject<HTMLElement | null>): () => void {
+  const isAtEnd = useRef(false);
+  const stay = useCallback(() => {
+    const { current } = box;
+    if (isAtEnd.current && current) current.scrollTop = current.scrollHeight;
+  }, []);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const onKey = (event: KeyboardEvent) => {
+      isAtEnd.current = event.key === 'End' && !event.ctrlKey && !event.altKey && !event.metaKey && !event.shiftKey;
+      if (!isAtEnd.current) return;
+      event.preventDefault();
+      stay();
+    };
+    const leave = () => {
+      isAtEnd.current = false;
+    };
+    element.addEventListener('keydown', onKey);
+    for (const name of leaving) element.addEventListener(name, leave, { passive: true });
+    return () => {
+      element.removeEventListener('keydown', onKey);
+      for (const name of leaving) element.removeEventListener(name, leave);
+    };
+  }, []);
+  return stay;
+}
+
+/** What scrolls a box besides its keys. */
+const leaving = ['wheel', 'pointerdown', 'touchmove'] as const;
+
 /** Lines of something that may be long. Which of them have been on the screen goes to `seen`. */
 export function Lines(props: LinesProps): JSX.Element {
   const { part, count, seen } = props;
   const box = useRef<HTMLElement>(null);
   useSeen(box, part, count, seen);
+  const stay = useEnd(box);
+  useLayoutEffect(stay);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by the keyboard.
     <section ref={box} class={`lines ${props.class ?? ''}`} aria-label={props.label} tabIndex={0}>
-      {count > MANY ? <Virtual {...props} box={box} /> : <All {...props} />}
+      {count > MANY ? <Virtual {...props} box={box} stay={stay} /> : <All {...props} />}
     </section>
   );
 }
@@ -87,8 +124,9 @@ function Virtual({
   line,
   seen,
   box,
+  stay,
   linePx,
-}: LinesProps & { box: { current: HTMLElement | null } }): JSX.Element {
+}: LinesProps & { box: { current: HTMLElement | null }; stay: () => void }): JSX.Element {
   const [, setTurn] = useState(0);
   const virtual = useRef<Virtualizer<HTMLElement, HTMLElement> | undefined>(undefined);
   virtual.current ??= new Virtualizer({
@@ -108,6 +146,7 @@ function Virtual({
   }, [count]);
   useLayoutEffect(() => lines._didMount(), []);
   useLayoutEffect(() => lines._willUpdate());
+  useLayoutEffect(stay);
   // Lines of one height take one another's place, however far the list jumps: nothing is made and thrown away then.
   const slots = useRef(0);
   const shown = lines.getVirtualItems();
