@@ -25,7 +25,7 @@ import type { AgentTree, InvocationResult } from '../../runtime/index.ts';
 import { hearText, TextTeller } from '../../runtime/index.ts';
 import type { AbortCall, RuntimeSessionOptions } from '../../runtime/session/index.ts';
 import { RuntimeSession, storedEnd } from '../../runtime/session/index.ts';
-import type { Heeded, HoldOptions, PipeableSession, Stirred, StreamQueue } from '../../session/index.ts';
+import type { Heeded, HoldOptions, LogEnd, PipeableSession, Stirred, StreamQueue } from '../../session/index.ts';
 import {
   answeredNow,
   checkAbort,
@@ -38,6 +38,7 @@ import {
   claimOwn,
   EventStream,
   endTurn,
+  fromEnd,
   heed,
   hold,
   keptArtifacts,
@@ -53,7 +54,7 @@ import {
   streamIdOf,
 } from '../../session/index.ts';
 import { project } from './project.ts';
-import { readEvents } from './read-events.ts';
+import { endOfLog, readEvents } from './read-events.ts';
 import { StreamSink } from './sink.ts';
 import { lostEnd, streamEnd } from './stream-end.ts';
 import { checkUpdate } from './update.ts';
@@ -273,6 +274,10 @@ export class AdkSession implements PipeableSession {
   events(options: EventsOptions = {}): AsyncIterable<AgentEvent> {
     checkEvents(options);
     return readEvents(this.runtime, options, (end) => storedEnd(this.runtime, this.descriptor, end), this.#watchers);
+  }
+
+  [fromEnd](): Promise<LogEnd> {
+    return endOfLog(this.runtime, (end) => storedEnd(this.runtime, this.descriptor, end), this.#watchers);
   }
 
   async pending(): Promise<ReportedRequest[]> {

@@ -3,8 +3,9 @@ import type { AgentEvent, EventsOptions, StreamEndData } from '../../contracts/i
 import { CoxswainError } from '../../contracts/index.ts';
 import type { StoredEvent } from '../../runtime/index.ts';
 import type { RuntimeSession } from '../../runtime/session/index.ts';
+import type { LogEnd } from '../../session/index.ts';
 import { StreamQueue } from '../../session/index.ts';
-import { EventReading, parseCursor } from '../../session/resume/index.ts';
+import { cursorOf, EventReading, parseCursor } from '../../session/resume/index.ts';
 import { project, projectEnd } from './project.ts';
 
 /** What a stored end sums up. */
@@ -44,6 +45,39 @@ function follow(
   endOf: EndOf,
   watchers: LazySet<() => void>,
 ): AsyncIterable<AgentEvent> {
+  const start = async () => {
+    const reading = new EventReading(options);
+    const after = startOf(reading.after);
+    assertReached(await session.readFrom(after.seq), after.seq);
+    return { reading, after, behind: after.seq - 1 };
+  };
+  return followed(session, start, endOf, watchers);
+}
+
+/** Where the log ends now, and what is stored from then on. Nothing that is older than its newest event is read. */
+export async function endOfLog(session: RuntimeSession, endOf: EndOf, watchers: LazySet<() => void>): Promise<LogEnd> {
+  const newest = await session.newest();
+  const seq = newest?.seq ?? 0;
+  const count = newest ? project(session.id, newest).length + (newest.actions.end ? 1 : 0) : 0;
+  const after = { seq, n: Math.max(0, count - 1) };
+  const start = async () => ({ reading: new EventReading({}), after, behind: seq });
+  const events = followed(session, start, endOf, watchers);
+  return newest ? { seq, cursor: cursorOf(seq, after.n), events } : { seq, events };
+}
+
+interface Start {
+  reading: EventReading;
+  after: { seq: number; n: number };
+  /** seq of the stored event behind which it begins. */
+  behind: number;
+}
+
+function followed(
+  session: RuntimeSession,
+  start: () => Promise<Start>,
+  endOf: EndOf,
+  watchers: LazySet<() => void>,
+): AsyncIterable<AgentEvent> {
   let stop = () => {};
   let ended: () => void = () => {};
   const over = new Promise<void>((resolve) => {
@@ -51,16 +85,14 @@ function follow(
   });
   return new StreamQueue<AgentEvent>(
     async (out) => {
-      const reading = new EventReading(options);
-      const after = startOf(reading.after);
-      assertReached(await session.readFrom(after.seq), after.seq);
+      const { reading, after, behind } = await start();
       const show = (event: StoredEvent) => {
         for (const item of rest(session.id, event, after, endOf)) {
           if (reading.takes(item)) out.push(item);
           if (reading.isOver) ended();
         }
       };
-      stop = session.follow(after.seq - 1, show);
+      stop = session.follow(behind, show);
       watchers.add(ended);
       await over;
       watchers.delete(ended);

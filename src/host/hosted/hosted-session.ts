@@ -22,7 +22,7 @@ import type {
   TelemetrySpan,
 } from '../../contracts/index.ts';
 import { CoxswainError, callIdOf, openRequestOf } from '../../contracts/index.ts';
-import type { Heeded, JoiningOptions } from '../../session/index.ts';
+import type { Heeded, JoiningOptions, LogEnd } from '../../session/index.ts';
 import {
   begins,
   checkAbort,
@@ -33,11 +33,13 @@ import {
   checkRequestId,
   compactIn,
   EventStream,
+  fromEnd,
   guarded,
   heed,
   isHeedful,
   isPipeable,
   isTextual,
+  knowsEnd,
   nameOfPrincipal,
   newId,
   normaliseInput,
@@ -228,6 +230,10 @@ export class HostedSession implements Session, ControlledSession, Ruling {
   events(options: EventsOptions = {}): AsyncIterable<AgentEvent> {
     checkEvents(options);
     return this.inner.events(options);
+  }
+
+  async [fromEnd](): Promise<LogEnd | undefined> {
+    return knowsEnd(this.inner) ? this.inner[fromEnd]() : undefined;
   }
 
   /**

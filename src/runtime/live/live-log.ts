@@ -176,6 +176,19 @@ export abstract class LiveLog {
     return this.#log.link(events, digests);
   }
 
+  /** Its newest event, as far as it is known here: it is read where a checkpoint stands for it. */
+  async newest(): Promise<StoredEvent | undefined> {
+    const { at } = this;
+    const [known] = this.since(at - 1);
+    if (known || at === 0) return known;
+    let found: StoredEvent | undefined;
+    const see = ({ events }: SessionRecord) => {
+      found = events.at(-1);
+    };
+    await readInPages(this.service, this.key, at - 1, see, at);
+    return found;
+  }
+
   /** Events of the log with a higher seq, none of them before `from`. */
   since(seq: number): StoredEvent[] {
     return this.#log.since(seq);

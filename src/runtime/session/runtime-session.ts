@@ -253,6 +253,12 @@ export class RuntimeSession {
     return this.live.fold.at;
   }
 
+  /** Its newest event, whoever has written it; undefined: it has none. */
+  async newest(): Promise<StoredEvent | undefined> {
+    await this.live.catchUp();
+    return this.live.newest();
+  }
+
   /** Its events after one, as far as they are read. */
   since(seq: number): readonly StoredEvent[] {
     return this.live.since(seq);

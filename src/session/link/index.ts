@@ -11,11 +11,13 @@ export { OwedAnswers } from './owed-answers.ts';
 export { claimOwn, isOwn } from './own-session.ts';
 export type {
   AnsweredSession,
+  EndedLog,
   Heeded,
   HeedfulSession,
   HoldableSession,
   HoldOptions,
   JoiningOptions,
+  LogEnd,
   PipeableSession,
   Stirred,
   StirringSession,
@@ -24,6 +26,7 @@ export type {
 export {
   answeredNow,
   begins,
+  fromEnd,
   heed,
   hold,
   isHeedful,
@@ -33,6 +36,7 @@ export {
   isTextual,
   joined,
   keepsAnswers,
+  knowsEnd,
   openNow,
   openRequest,
   partialTexts,

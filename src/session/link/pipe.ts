@@ -177,3 +177,26 @@ export async function openRequest(session: AgentSession, id: string): Promise<Re
   const call = callIdOf(id);
   return (await session.pending()).find(({ requestId, callId }) => requestId === id || callId === call);
 }
+
+/** Key of {@link EndedLog}'s method. */
+export const fromEnd: unique symbol = Symbol.for('coxswain.fromEnd') as never;
+
+/** Where a log ends, and what is stored from then on. */
+export interface LogEnd {
+  /** seq of its newest event; 0: it has none. */
+  readonly seq: number;
+  /** Of the newest event. */
+  readonly cursor?: string;
+  /** As `events({ after: cursor, live: true })`. */
+  readonly events: AsyncIterable<AgentEvent>;
+}
+
+/** A session that knows where its log ends without a look at all of it. */
+export interface EndedLog {
+  /** Undefined: it has to be read. */
+  [fromEnd](): Promise<LogEnd | undefined>;
+}
+
+export function knowsEnd(session: object): session is EndedLog {
+  return fromEnd in session;
+}

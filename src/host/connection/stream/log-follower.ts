@@ -1,4 +1,5 @@
 import type { AgentEvent, AgentSession } from '../../../contracts/index.ts';
+import { fromEnd, knowsEnd } from '../../../session/index.ts';
 import { ShownEvents } from '../../../session/resume/index.ts';
 
 /** Milliseconds that an event of a stream waits for the log to show it too. */
@@ -37,8 +38,16 @@ export class LogFollower {
     this.#fail = fail;
   }
 
-  /** Goes to the end of the log, telling what is there, and follows it from there. */
+  /** Goes to the end of the log and follows it from there. What has to be read on the way goes to `tell`. */
   async start(tell: (event: AgentEvent) => void = () => {}): Promise<void> {
+    const end = knowsEnd(this.#session) ? await this.#session[fromEnd]() : undefined;
+    if (end) {
+      this.cursor = end.cursor;
+      this.#shown = new ShownEvents(end.seq);
+      this.#log = end.events[Symbol.asyncIterator]();
+      void this.#follow(this.#log);
+      return;
+    }
     let last = 0;
     for await (const event of this.#session.events()) {
       const { cursor, seq } = event;
