@@ -1,7 +1,7 @@
 import { appendFileSync, chmodSync, cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { play } from '../../scripts/demonstration/play.ts';
 import { executablePath, noBrowser, sharedBrowser } from '../chromium-of-run.ts';
 import { cli, Place } from '../cli/coxswain.ts';
@@ -11,6 +11,8 @@ const demonstration = join(import.meta.dirname, '../../scripts/demonstration');
 describe.skipIf(executablePath === undefined || process.platform === 'win32')(
   `the inspector of the command line in Chromium${noBrowser}`,
   () => {
+    // Each starts several processes.
+    vi.setConfig({ testTimeout: 180_000 });
     let browser: Browser;
     beforeAll(async () => {
       browser = await sharedBrowser();
@@ -39,7 +41,7 @@ describe.skipIf(executablePath === undefined || process.platform === 'win32')(
         await expect.poll(() => existsSync(join(place.path, 'opened.html'))).toBe(true);
         const opened = readFileSync(join(place.path, 'opened.html'), 'utf8');
         const page = await (await browser.newContext()).newPage();
-        page.setDefaultTimeout(20_000);
+        page.setDefaultTimeout(30_000);
         await page.goto(/url=([^"]+)"/.exec(opened)?.[1] ?? '');
         await page.getByText('Nothing waits for you.').waitFor();
         expect(page.url()).not.toContain('code=');

@@ -13,8 +13,7 @@ import type {
   Request,
   ViewportSize,
 } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
-import type { ExecutionOptions } from '../../src/contracts/index.ts';
+import { afterAll, beforeAll, expect, onTestFinished, vi } from 'vitest';
 import type { ServeOptions } from '../../src/host/websocket/index.ts';
 import { builtPage, executablePath, sharedBrowser } from '../chromium-of-run.ts';
 import { askIn, openShop, tokens } from './shop.ts';
@@ -136,6 +135,7 @@ interface Kept {
  * address of its own, so that nothing of another one's page is left in them.
  */
 export function withBrowser() {
+  vi.setConfig({ testTimeout: 180_000 });
   let browser: Browser | undefined;
   const free: Kept[] = [];
   beforeAll(async () => {
@@ -184,7 +184,8 @@ export function withBrowser() {
       }
       expect(faults).toEqual([]);
     });
-    page.setDefaultTimeout(15_000);
+    // As of `expect.poll`: what is waited for comes, only later where the machine has other work.
+    page.setDefaultTimeout(30_000);
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme, reducedMotion });
     await prepare?.(page);
