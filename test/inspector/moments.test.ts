@@ -14,12 +14,26 @@ describe.skipIf(executablePath === undefined)(`what a session came to, in Chromi
 
   test('its state, with the event of each change, its artifacts, and its agents with who waits for what', async () => {
     const { page: url, say, ask } = await shop();
+    await say('ben', 'other', remember({ 'user:colour': 'blue' }));
     await say('ben', 'order-7', remember({ paid: false, note: 'first' }));
     await say('ben', 'order-7', remember({ paid: true, 'user:language': 'de' }));
     await ask('ben', 'order-7', 'refund', { order: 7, eur: 80 });
-    const ben = await open(url, 'ben');
+    let readings = 0;
+    const ben = await open(url, 'ben', {}, async (page) => {
+      page.on('websocket', (socket) => {
+        socket.on('framesent', ({ payload }) => {
+          if (String(payload).includes('"session/events"')) readings++;
+        });
+      });
+    });
     await ben.goto(`${url}#/sessions/clerk/ben/order-7`);
+    await ben.locator('button:enabled', { hasText: 'Export' }).waitFor();
+    const before = readings;
+    expect(before).toBeGreaterThan(0);
     await button(ben, 'State').click();
+    await ben.getByText('or shared with other sessions: user:colour').waitFor();
+    // The log is here already.
+    expect(readings).toBe(before);
     const state = ben.getByRole('region', { name: 'State as JSON' });
     await state.getByText('"first"').waitFor();
     await state.getByText('true', { exact: true }).waitFor();

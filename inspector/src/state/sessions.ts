@@ -133,8 +133,7 @@ export class WatchedSession {
 
   /** Its state as the store has it. */
   async storedState(): Promise<Record<string, unknown>> {
-    const { agent, sessionId } = this.place;
-    return (await this.#host.sessions(agent).load(sessionId))?.state ?? {};
+    return (await this.#session?.state()) ?? {};
   }
 
   /** Sessions of the agents that this one has called, as far as they are among the newest. */

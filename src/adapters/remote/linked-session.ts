@@ -159,6 +159,13 @@ export class LinkedSession implements RemoteSession, ExecutorSession {
     await this.#change('session/rewind', { through });
   }
 
+  async state(): Promise<Record<string, unknown>> {
+    const { state } = await this.#ask<{ state: Record<string, unknown> }>('session/load', {
+      agent: this.descriptor.name,
+    });
+    return state;
+  }
+
   async verify(): Promise<AuditVerdict> {
     return this.#ask('session/verify', {});
   }

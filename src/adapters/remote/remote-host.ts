@@ -124,6 +124,8 @@ export interface RemoteSession extends AgentSession {
    *   `UNIMPLEMENTED / E_UNSUPPORTED` where the server takes no sessions back
    */
   rewind(through: number): Promise<void>;
+  /** Its state as it is stored. None of its events are sent for it. */
+  state(): Promise<Record<string, unknown>>;
   /**
    * Whether the stored log is as it was written.
    * @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED` where the server does not check logs
