@@ -14,6 +14,7 @@ import type {
   ViewportSize,
 } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, vi } from 'vitest';
+import type { ExecutionOptions } from '../../src/contracts/index.ts';
 import type { ServeOptions } from '../../src/host/websocket/index.ts';
 import { builtPage, executablePath, sharedBrowser } from '../chromium-of-run.ts';
 import { askIn, openShop, tokens } from './shop.ts';

@@ -45,7 +45,11 @@ describe.skipIf(executablePath === undefined)(`sessions in Chromium${noBrowser}`
 
   test('INS-13 calls, decisions and events have addresses that lead to one another, and to the trace of their turn', async () => {
     const traceUrl = 'https://traces.example/t/{traceId}?span={spanId}';
-    const { page: url, say, calls } = await shop({ ui: { files: await builtPage(), key: new Uint8Array(32).fill(3), traceUrl } });
+    const {
+      page: url,
+      say,
+      calls,
+    } = await shop({ ui: { files: await builtPage(), key: new Uint8Array(32).fill(3), traceUrl } });
     const traceId = 'ab'.repeat(16);
     const traceContext = { traceparent: `00-${traceId}-${'cd'.repeat(8)}-01` };
     await say('ben', 'traced', JSON.stringify(['pay_card', { eur: 8, card: 'visa 1' }]), { traceContext });
