@@ -140,7 +140,9 @@ describe('what a server keeps for a client is bounded', () => {
     const sessions = host.sessions('anna');
     for (let index = 0; index < 450; index++) await sessions.create({ id: `s${index}` });
     const remote = await client(server);
-    expect(await remote.sessions().list()).toEqual(await sessions.list());
+    // Names of tools are for searching alone.
+    const all = (await sessions.list()).map(({ tools: _, ...shown }) => shown);
+    expect(await remote.sessions().list()).toEqual(all);
     expect((await remote.sessions().list({ limit: 201 })).map(({ id }) => id)).toHaveLength(201);
     const page = await (await Raw.ready(server.url)).ask('session/list');
     expect([page.sessions.length, page.more]).toEqual([200, true]);

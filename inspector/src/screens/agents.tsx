@@ -3,7 +3,9 @@ import { useEffect, useState } from 'preact/hooks';
 import { Visible } from '../parts/visible.tsx';
 import type { AgentNode } from '../state/agents.ts';
 import { inOrder } from '../state/agents.ts';
+import { remote } from '../state/connection.ts';
 import { linkTo } from '../state/route.ts';
+import { openedAs } from '../state/session-list.ts';
 import type { WatchedSession } from '../state/sessions.ts';
 
 /** The agents of a session, who called or started whom, and who is where. */
@@ -100,7 +102,7 @@ function Below({ watched }: { watched: WatchedSession }): JSX.Element | null {
       <ul class="plain" aria-label="Sessions of agents that it has called">
         {found.map(({ id, agent }) => (
           <li key={id}>
-            <a href={linkTo('sessions', agent ?? watched.place.agent, watched.place.userId, id)}>
+            <a href={linkTo('sessions', openedAs(remote.value, agent, watched.place.agent), watched.place.userId, id)}>
               <Visible text={id} />
             </a>{' '}
             {agent !== undefined && (

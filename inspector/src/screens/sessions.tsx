@@ -11,7 +11,7 @@ import { go, linkTo, narrow, route } from '../state/route.ts';
 import type { Key } from '../state/search-words.ts';
 import { valueIn, wantedBy, withWord } from '../state/search-words.ts';
 import type { State, Summary } from '../state/session-list.ts';
-import { stateOf, useSessions } from '../state/session-list.ts';
+import { openedAs, stateOf, useSessions } from '../state/session-list.ts';
 import { beginSession } from '../state/sessions.ts';
 import { SessionScreen } from './session.tsx';
 
@@ -116,9 +116,7 @@ function List(): JSX.Element {
           {!looksAtAll && !isNarrowed && <code>coxswain run agent.ts "Hello."</code>}
         </p>
       )}
-      {sessions && sessions.length > 0 && (
-        <Table shown={sessions} agent={host?.agents[0]?.name ?? ''} hasUsers={looksAtAll} />
-      )}
+      {sessions && sessions.length > 0 && <Table shown={sessions} host={host} hasUsers={looksAtAll} />}
       {more && (
         <button type="button" class="start" onClick={found.readMore}>
           More
@@ -199,12 +197,11 @@ const tokensOf = ({ inputTokens = 0, outputTokens = 0 }: Summary) =>
 
 function Table({
   shown,
-  agent: first,
+  host,
   hasUsers,
 }: {
   shown: readonly Summary[];
-  /** Of sessions whose list does not say it. */
-  agent: string;
+  host: RemoteHost | undefined;
   hasUsers: boolean;
 }): JSX.Element {
   const [at, setAt] = useState(-1);
@@ -250,7 +247,7 @@ function Table({
       <tbody>
         {shown.map((one) => {
           const state = stateOf(one);
-          const { agent = first } = one;
+          const agent = openedAs(host, one.agent, host?.agents[0]?.name ?? '');
           return (
             <tr key={`${one.userId}/${one.id}`} onClick={() => go('sessions', agent, one.userId, one.id)}>
               <td>

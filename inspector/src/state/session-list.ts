@@ -16,6 +16,14 @@ const TYPING_MS = 200;
 export const stateOf = ({ pending, unfinished }: Summary): State =>
   pending > 0 ? 'waits' : unfinished ? 'runs' : 'rests';
 
+/**
+ * Under which agent a session is opened: the one with which it began, if the host serves it. That of an agent that was called as a
+ * tool is opened as one of its caller's.
+ */
+export function openedAs(host: RemoteHost | undefined, began: string | undefined, otherwise: string): string {
+  return host?.agents.some(({ name }) => name === began) ? (began ?? otherwise) : otherwise;
+}
+
 interface Found {
   sessions?: Summary[];
   fault?: string;
