@@ -37,7 +37,8 @@ const told: Record<Fault, RegExp> = {
   full: /warn .*(E_STORE_FULL|full|No space|could not extend)/,
   'read-only': /warn .*(read-only|E_STORE_READ_ONLY)/,
   nats: /warn .*NATS is away/,
-  restate: /E_DISPATCHER/,
+  // Who submits meanwhile is refused; where nobody does, the looks of the nodes say it.
+  restate: /E_DISPATCHER|warn .*Restate does not answer/,
 };
 
 /**
