@@ -17,6 +17,8 @@ const usage = `npm run mutants -- AREA… [options]     areas: ${Object.keys(are
   --survivors       only those that survived the last run of the area
   --min PERCENT     a lower score is a failure: exit code 1
   --concurrency N   default 1
+  --timeout SECONDS what a mutant may take beyond its tests' own time, default 20;
+                    more on a busy machine, where a slow test is no endless one
 What survived is printed and written to reports/mutants.`;
 
 const { values, positionals } = parseArgs({
@@ -31,6 +33,7 @@ const { values, positionals } = parseArgs({
     survivors: { type: 'boolean', default: false },
     min: { type: 'string', default: '0' },
     concurrency: { type: 'string', default: '1' },
+    timeout: { type: 'string', default: '20' },
   },
 });
 
@@ -56,7 +59,7 @@ function run(mutate: readonly string[], testFiles: readonly string[]): Promise<R
     // Rewriting it needs an API that this TypeScript has not; nothing that runs here reads it.
     tsconfigFile: 'none',
     concurrency: Number(values.concurrency),
-    timeoutMS: 20_000,
+    timeoutMS: Number(values.timeout) * 1_000,
     dryRunTimeoutMinutes: 60,
     reporters: ['progress-append-only'],
     ignorePatterns: ['bench', 'docs', 'reports', 'coverage', '*.tsbuildinfo'],
