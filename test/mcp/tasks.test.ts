@@ -135,14 +135,20 @@ describe('a call that runs long', () => {
     };
     const short: Call = async (_, { begun }) => {
       begun('s', 't');
+      // Its timer is behind the one after which a call becomes a task.
       await new Promise((resolve) => setTimeout(resolve, 50));
       return { content: [] };
     };
     const context = () => ({ mcpReq: { signal: new AbortController().signal, notify: async () => {} } }) as never;
     const { promise, resolve } = Promise.withResolvers<{ key: string; task: string }>();
-    const slow = { afterMs: 1, owner: 'anna', seed: () => promise };
+    const asked = Promise.withResolvers<void>();
+    const seed = () => {
+      asked.resolve();
+      return promise;
+    };
+    const slow = { afterMs: 1, owner: 'anna', seed };
     const first = handed.make(context(), never, slow);
-    await new Promise((later) => setTimeout(later, 20));
+    await asked.promise;
     expect(await handed.make(context(), short, slow)).toEqual({ outcome: { content: [] } });
     resolve({ key: 'k', task: 'made' });
     expect(await first).toEqual({ task: 'made' });
