@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import type { AgentModule, Content, Model } from 'coxswain';
-import { defineTool, LlmAgent } from 'coxswain';
+import { defineTool, LlmAgent, subagentTool } from 'coxswain';
+import { fromAcp } from 'coxswain/acp';
 
 const orders: Readonly<Record<string, { customer: string; item: string; paid: number }>> = {
   '1007': { customer: 'Kim Larsen', item: 'deck shoes, size 42', paid: 80 },
@@ -36,7 +37,24 @@ const refund = defineTool({
   },
 });
 
-/** Stands for a model: looks the order up that the message names, asks for a refund of what was paid, and reports. */
+/**
+ * The agent of another company, as a program of its own that speaks the Agent Client Protocol. Nothing that it asks to do
+ * runs without this shop's policy.
+ */
+const payway = subagentTool(
+  fromAcp({
+    name: 'payway',
+    description: 'The agent of the payment provider PayWay: refunds what was paid through them.',
+    command: process.execPath,
+    args: ['payway.ts'],
+    cwd: import.meta.dirname,
+  }),
+);
+
+/**
+ * Stands for a model: looks the order up that the message names, asks for a refund of what was paid, and reports. What was
+ * paid through PayWay it hands on.
+ */
 const standIn: Model = {
   name: 'stand-in',
   async *generate({ contents }) {
@@ -50,7 +68,12 @@ const standIn: Model = {
       name,
       args,
     });
-    const steps: Content['parts'][] = [
+    const request = asked?.type === 'text' ? asked.text : '';
+    const ofPayway: Content['parts'][] = [
+      [{ type: 'text', text: 'It was paid through PayWay. I ask their agent.' }, call('payway', { request })],
+      [{ type: 'text', text: `Their agent says: ${String(results.at(-1)?.response.content ?? 'nothing')}` }],
+    ];
+    const own: Content['parts'][] = [
       [{ type: 'text', text: `I look up order ${order}.` }, call('look_up_order', { order })],
       [
         { type: 'text', text: 'It was paid by card. I ask for the refund.' },
@@ -58,10 +81,11 @@ const standIn: Model = {
       ],
       [{ type: 'text', text: results.at(-1)?.isError ? 'The refund was not approved.' : 'The refund is on its way.' }],
     ];
+    const steps = /PayWay/.test(request) ? ofPayway : own;
     const step = Math.min(results.length, steps.length - 1);
     yield {
       content: { role: 'model', parts: steps[step] ?? [] },
-      finishReason: step < 2 ? 'tool_calls' : 'stop',
+      finishReason: step < steps.length - 1 ? 'tool_calls' : 'stop',
       turnComplete: true,
       usage: { inputTokens: 420 + 180 * step, outputTokens: 38, cachedInputTokens: step > 0 ? 400 : 0 },
       model: 'stand-in',
@@ -77,6 +101,6 @@ export default (): AgentModule => ({
     model: standIn,
     instruction: 'You answer for a shop. Refunds need an approval.',
   }),
-  tools: [lookUpOrder, refund],
+  tools: [lookUpOrder, refund, payway],
   ...(existsSync('refunds.txt') ? {} : { examples: ['Please refund order 1007: the shoes do not fit.'] }),
 });

@@ -1,12 +1,14 @@
 /**
  * The first five minutes with approvals, played in a real browser: an agent asks for a refund; who asked for it may not
  * approve it; the server is killed and started again; a supervisor pays back less and approves; the tool runs once; the
- * audit verifies. `node scripts/demonstration/play.ts [folder]` plays it and leaves pictures, by default in `tmp/pictures`;
- * `docs/images` has two of them.
+ * audit verifies. Then the agent of another company, a program that speaks the Agent Client Protocol, wants to refund: the same
+ * rules deny one and ask about the other, in the same inbox, and the same supervisor approves it.
+ * `node scripts/demonstration/play.ts [folder]` plays it and leaves pictures, by default in `tmp/pictures`; `docs/images` has
+ * four of them.
  */
 import type { ChildProcess } from 'node:child_process';
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -29,11 +31,14 @@ export interface Played {
   refunds: string[];
   /** Output and exit code of `coxswain audit verify`. */
   audit: { code: number | null; output: string };
+  /** The same of the other company's agent. */
+  payway: Pick<Played, 'refusal' | 'refunds' | 'audit'>;
   /** What went wrong in a page. */
   faults: string[];
 }
 
 const MESSAGE = 'Please refund order 1007: the shoes do not fit.';
+const OF_PAYWAY = 'Please have PayWay refund order 1008, which never came.';
 const people = {
   // A supervisor too: it is the rule that refuses, not a role that is missing.
   ben: { token: 'token-of-ben-for-this-demonstration', roles: ['clerk', 'supervisor'] },
@@ -45,7 +50,10 @@ const isAway = /ERR_CONNECTION_|ERR_SOCKET_|WebSocket connection to|status of (4
 /** Plays it in a folder of its own, which is removed. */
 export async function play(options: PlayOptions): Promise<Played> {
   const folder = mkdtempSync(join(tmpdir(), 'coxswain-demonstration-'));
-  for (const name of ['agent.ts', 'policy.yaml']) cpSync(join(import.meta.dirname, name), join(folder, name));
+  for (const name of ['agent.ts', 'payway.ts', 'policy.yaml'])
+    cpSync(join(import.meta.dirname, name), join(folder, name));
+  // The other company's agent is made with the official SDK.
+  symlinkSync(join(import.meta.dirname, '../../node_modules'), join(folder, 'node_modules'), 'junction');
   const known = Object.entries(people).map(([id, person]) => ({ id, ...person }));
   writeFileSync(join(folder, 'people.json'), JSON.stringify(known), { mode: 0o600 });
   const stage = new Stage(options, folder);
@@ -60,31 +68,14 @@ export async function play(options: PlayOptions): Promise<Played> {
 async function scenes(stage: Stage): Promise<Played> {
   const { url, ui } = await stage.start();
   const ben = await stage.open(ui, 'ben');
-  await ben.getByRole('link', { name: 'Sessions' }).click();
-  await ben.getByRole('button', { name: 'New session' }).click();
-  await ben.getByRole('textbox', { name: 'Message' }).fill(MESSAGE);
-  await ben.getByRole('button', { name: 'Begin' }).click();
-  await ben.getByText('waits for an answer').waitFor();
-  const session = ben.url();
-  await ben.getByRole('link', { name: 'Inbox' }).click();
-  await ben.getByRole('link').filter({ hasText: 'refund' }).click();
+  const session = await ask(ben, MESSAGE);
+  await openQuestion(ben, 'refund');
   await ben.getByText('You asked for this yourself').waitFor();
   await stage.picture(ben, 'not-by-who-asked');
-  // The page has no button for it; the server refuses it as well.
-  const asked = await connect(url, { token: people.ben.token });
-  const [question] = await asked.approvals.list({ own: true });
-  if (!question) throw new Error('the agent asks for nothing');
-  const { requestId, approval } = question.request;
-  const refusal = await asked.approvals
-    .decide(requestId, { kind: 'approve', previewDigest: approval?.previewDigest ?? '' })
-    .then(
-      ({ status }): string => status,
-      (error: unknown) => (isCoxswainError(error) ? error.code : String(error)),
-    );
-  await asked.close();
+  const refusal = await ownApproval(url);
 
   const anna = await stage.open(ui, 'anna');
-  await anna.getByRole('link').filter({ hasText: 'refund' }).click();
+  await openQuestion(anna, 'refund');
   await stage.kill();
   await anna.getByText('not connected: trying again').waitFor();
   await stage.start();
@@ -102,18 +93,92 @@ async function scenes(stage: Stage): Promise<Played> {
   await stage.picture(anna, 'outcome');
 
   await ben.goto(session);
-  const talk = ben.getByRole('region', { name: 'Conversation' });
-  await talk.getByText('The refund is on its way.').waitFor();
+  await said(ben, 'The refund is on its way.');
   await ben.getByRole('region', { name: 'Time of each turn' }).getByText('refund: anna').waitFor();
-  await ben.getByRole('button', { name: 'Verify the log' }).click();
-  await ben.getByText('✓ as written').waitFor();
+  await verified(ben);
   await stage.picture(ben, 'inspector-session');
   return {
     refusal,
-    refunds: stage.refunds(),
-    audit: stage.audit(session.split('/').at(-1) ?? ''),
+    refunds: stage.lines('refunds.txt'),
+    audit: stage.audit(idOf(session)),
+    payway: await otherCompany(stage, { url, ben, anna }),
     faults: stage.faults,
   };
+}
+
+/** The last scene: what the agent of another company wants to do passes the same rules, inbox and log. */
+async function otherCompany(
+  stage: Stage,
+  { url, ben, anna }: { url: string; ben: Page; anna: Page },
+): Promise<Played['payway']> {
+  const session = await ask(ben, OF_PAYWAY);
+  await openQuestion(ben, 'acp:refund');
+  await ben.getByText('You asked for this yourself').waitFor();
+  const refusal = await ownApproval(url);
+
+  await anna.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Inbox' }).click();
+  await openQuestion(anna, 'acp:refund');
+  const approve = anna.getByRole('button', { name: /Approve acp:refund.*eur 45/ });
+  await approve.and(anna.locator('[aria-disabled="false"]')).waitFor();
+  await stage.picture(anna, 'inspector-other-agent');
+  await approve.click();
+  await anna.getByText('PayWay has refunded 45.00 EUR of order 1008').waitFor();
+  await stage.picture(anna, 'other-agent-outcome');
+
+  await ben.goto(session);
+  await said(ben, 'Their agent says: Not everything is refunded: 45.00 EUR of order 1008.');
+  await verified(ben);
+  await ben.getByRole('button', { name: 'Agents', exact: true }).click();
+  await ben.getByRole('list', { name: 'Sessions of agents that it has called' }).getByRole('link').click();
+  await said(ben, 'Not everything is refunded');
+  await verified(ben);
+  await stage.picture(ben, 'inspector-other-agent-session');
+  return { refusal, refunds: stage.lines('payway.txt'), audit: stage.audit(idOf(ben.url())) };
+}
+
+/** A new session with this message, which comes to a question; its address. */
+async function ask(page: Page, message: string): Promise<string> {
+  const screens = page.getByRole('navigation', { name: 'Screens' });
+  await screens.getByRole('link', { name: 'Sessions' }).click();
+  await page.getByRole('button', { name: 'New session' }).click();
+  await page.getByRole('textbox', { name: 'Message' }).fill(message);
+  await page.getByRole('button', { name: 'Begin' }).click();
+  await page.getByText('waits for an answer').waitFor();
+  const session = page.url();
+  await screens.getByRole('link', { name: 'Inbox' }).click();
+  return session;
+}
+
+const idOf = (address: string) => address.split('/').at(-1) ?? '';
+
+async function openQuestion(page: Page, tool: string): Promise<void> {
+  await page.getByRole('link').filter({ hasText: tool }).click();
+}
+
+async function said(page: Page, words: string): Promise<void> {
+  await page.getByRole('region', { name: 'Conversation' }).getByText(words).waitFor();
+}
+
+async function verified(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Verify the log' }).click();
+  await page.getByText('✓ as written').waitFor();
+}
+
+/** The page has no button for it; the server refuses it as well. */
+async function ownApproval(url: string): Promise<string> {
+  const host = await connect(url, { token: people.ben.token });
+  try {
+    const [question] = await host.approvals.list({ own: true });
+    if (!question) throw new Error('the agent asks for nothing');
+    const { requestId, approval } = question.request;
+    const answer = { kind: 'approve' as const, previewDigest: approval?.previewDigest ?? '' };
+    return await host.approvals.decide(requestId, answer).then(
+      ({ status }): string => status,
+      (error: unknown) => (isCoxswainError(error) ? error.code : String(error)),
+    );
+  } finally {
+    await host.close();
+  }
 }
 
 interface Listening {
@@ -187,8 +252,8 @@ class Stage {
     await page.screenshot({ path: join(pictures, `${name}.png`), animations: 'disabled' });
   }
 
-  refunds(): string[] {
-    const file = join(this.#folder, 'refunds.txt');
+  lines(name: string): string[] {
+    const file = join(this.#folder, name);
     return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   }
 
@@ -214,6 +279,9 @@ if (import.meta.main) {
   const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   const pictures = process.argv[2] ?? join(root, 'tmp/pictures');
+  // The page as its sources are.
+  const { buildInspector } = await import('../build-inspector.ts');
+  await buildInspector();
   try {
     console.log(await play({ cli: source, browser, pictures }));
   } finally {

@@ -19,11 +19,14 @@ describe.skipIf(executablePath === undefined || process.platform === 'win32')(
     });
     afterAll(() => browser?.close());
 
-    test('serve --ui: who asked may not approve, a killed server is started again, a supervisor edits and approves, it runs once, and the audit verifies', async () => {
-      const { refusal, refunds, audit, faults } = await play({ cli: [cli], browser });
+    test('serve --ui: who asked may not approve, a killed server is started again, a supervisor edits and approves, it runs once, and the audit verifies; an agent of another program passes the same gate', async () => {
+      const { refusal, refunds, audit, payway, faults } = await play({ cli: [cli], browser });
       expect(refusal).toBe('E_NOT_APPROVER');
       expect(refunds).toEqual(['1007 60.00']);
       expect(audit).toMatchObject({ code: 0, output: expect.stringMatching(/^ok: \d+ audited events/) });
+      // Of the two refunds that it wants, a rule denies the first.
+      expect(payway).toMatchObject({ refusal: 'E_NOT_APPROVER', refunds: ['1008 45.00'] });
+      expect(payway.audit).toMatchObject({ code: 0, output: expect.stringMatching(/^ok: \d+ audited events/) });
       expect(faults).toEqual([]);
     });
 

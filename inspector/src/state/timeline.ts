@@ -3,7 +3,7 @@ import type { AgentEvent } from 'coxswain/client';
 /** What took time in a turn. */
 export interface Span {
   kind: 'model' | 'tool' | 'waits';
-  /** Of the tool, the model, or who was waited for. */
+  /** Of the tool, the model (the agent, where the log does not name its model), or who was waited for. */
   name: string;
   callId?: string;
   /** Epoch milliseconds. */
@@ -32,8 +32,6 @@ interface Asked {
   span?: Span;
 }
 
-const MODEL = 'model';
-
 /** Turns and what took time in them, by the times of stored events: nothing is known of what happened between two of them. */
 export class Timeline {
   readonly turns: Turn[] = [];
@@ -53,19 +51,19 @@ export class Timeline {
     switch (event.type) {
       case 'message':
         if (event.role === 'user') this.#readyAt.set(threadId, at);
-        else this.#answer(turn, threadId, at);
+        else this.#answer(turn, threadId, at, event.agentId);
         return;
       case 'usage': {
-        const { model = MODEL, inputTokens: input = 0, outputTokens: output = 0 } = event;
+        const { model, inputTokens: input = 0, outputTokens: output = 0 } = event;
         const { cachedInputTokens: cached = 0 } = event as { cachedInputTokens?: number };
         const answer = this.#answers.get(threadId) ?? this.#answer(turn, threadId, at);
-        answer.name = model;
+        if (model !== undefined) answer.name = model;
         answer.tokens = { input, output, cached };
         this.#answers.delete(threadId);
         return;
       }
       case 'tool_request': {
-        if (!this.#answers.has(threadId)) this.#answer(turn, threadId, at);
+        if (!this.#answers.has(threadId)) this.#answer(turn, threadId, at, event.agentId);
         this.#calls.set(event.requestId, { at, name: event.name, threadId });
         return;
       }
@@ -104,9 +102,10 @@ export class Timeline {
     return turn;
   }
 
-  #answer(turn: Turn, threadId: string, at: number): Span {
+  /** Agents of others do not say which model they ask: it stands under their name. */
+  #answer(turn: Turn, threadId: string, at: number, agentId = 'unknown'): Span {
     const from = Math.max(turn.from, this.#readyAt.get(threadId) ?? this.#readyAt.get('') ?? turn.from);
-    const span: Span = { kind: 'model', name: MODEL, from, to: at };
+    const span: Span = { kind: 'model', name: agentId, from, to: at };
     turn.spans.push(span);
     this.#answers.set(threadId, span);
     this.#readyAt.set(threadId, at);

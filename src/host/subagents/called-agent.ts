@@ -69,7 +69,7 @@ export class SubagentOfCall implements CalledAgent {
   }
 
   async look(): Promise<{ readonly session: Handle; readonly isOpen: boolean } | undefined> {
-    if (!this.isKept) return undefined;
+    if (!this.isKept && !this.agent.keepsLogs) return undefined;
     const running = await this.#sessions.running(this.callId);
     const session = running ?? (await this.#sessions.stored(this.agent, this.#request));
     return session && { session, isOpen: running !== undefined };

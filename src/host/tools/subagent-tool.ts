@@ -50,6 +50,8 @@ export interface SubagentOptions {
 export interface Subagent {
   readonly descriptor: AgentDescriptor;
   readonly maxDepth: number;
+  /** Its sessions can be listed: their logs are read also where it waits in memory, and cannot resume. */
+  readonly keepsLogs: boolean;
   /** A session that is found again after a restart, if the executor keeps sessions. */
   open(ref: SessionRef, context: HostContext): Promise<AgentSession>;
 }
@@ -130,6 +132,7 @@ export function subagentTool(
     [subagent]: {
       descriptor,
       maxDepth: options.maxDepth ?? descriptor.composition?.maxDepth ?? DEFAULT_SUBAGENT_DEPTH,
+      keepsLogs: isSource && (agent as AgentSource).sessions !== undefined,
       open: isSource
         ? (ref, context) => (agent as AgentSource).open(ref, context)
         : (ref, context) => (second as SessionFactory).create(descriptor, { ...context, session: ref }),

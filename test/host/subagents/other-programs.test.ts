@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import type { AgentHost, SessionService } from '../../../src/index.ts';
+import { InMemorySessionService, LlmAgent, subagentTool } from '../../../src/index.ts';
+import { ScriptedModel } from '../../../src/testing/index.ts';
+import { smallAgent } from '../../acp/kit.ts';
+import { all, client, serving } from '../../websocket/kit.ts';
+import { hostOf, policyOf, say } from '../kit.ts';
+
+const anna = { id: 'anna', roles: ['supervisor'] };
+const place = { agent: 'boss', userId: 'ben', sessionId: 's' };
+
+/** A host whose agent calls a program that speaks the Agent Client Protocol, and waits in memory where it asks. */
+function shopOf(store: SessionService): AgentHost {
+  const model = new ScriptedModel([
+    { calls: [['small', { request: 'write visa-xyz.txt\nsay all is in order' }]] },
+    'done',
+  ]);
+  return hostOf(new LlmAgent({ name: 'boss', model }), {
+    store,
+    tools: [subagentTool(smallAgent().source)],
+    policy: policyOf({
+      'acp:edit': {
+        outcome: 'ask',
+        ruleId: 'files',
+        approvers: { roles: ['supervisor'], notRequester: true },
+        redact: ['/path', '/paths', '/changes', '/title'],
+      },
+    }),
+  }).host;
+}
+
+/** One turn in which the program asks, and anna approves; the id of the question. */
+async function approvedTurn(host: AgentHost): Promise<string> {
+  const asked = host.approvals.watch({ approver: anna });
+  const next = asked.next();
+  const session = await host.open('boss', { userId: 'ben', sessionId: 's', create: true });
+  const turn = say(session, 'go');
+  const { request } = (await next).value;
+  await asked.return?.();
+  const { requestId, approval } = request;
+  await host.approvals.decide(
+    requestId,
+    { kind: 'approve', previewDigest: approval?.previewDigest ?? '' },
+    { by: anna, ...place },
+  );
+  await turn;
+  return requestId;
+}
+
+test('S3-79 who approves what an agent of another program asks below another agent sees what came of it, also under a new host', async () => {
+  const store = new InMemorySessionService();
+  const host = shopOf(store);
+  const requestId = await approvedTurn(host);
+  const outcome = {
+    isOpen: false,
+    call: {
+      tool: 'acp:edit',
+      outcome: 'completed',
+      answers: [{ by: 'anna', action: 'accept' }],
+      result: [{ type: 'text', text: 'wrote [redacted]' }],
+    },
+  };
+  expect(await host.approvals.outcome(requestId, { by: anna, ...place })).toMatchObject(outcome);
+  expect(await host.approvals.explain(requestId, { by: anna, ...place })).toMatchObject({
+    agentPath: ['boss', 'small'],
+  });
+  await host.close();
+  expect(await shopOf(store).approvals.outcome(requestId, { by: anna, ...place })).toMatchObject(outcome);
+});
+
+test('S3-79 an operator sees what such an agent has said, without what policy hides of its calls', async () => {
+  const host = shopOf(new InMemorySessionService());
+  const server = await serving(host, { operator: () => ({ content: true }) });
+  await approvedTurn(host);
+  const olga = await client(server, 'olga');
+  if (!olga.operator) throw new Error('no operator');
+  const shown = JSON.stringify(await all(olga.operator.events(place)));
+  expect(shown).toContain('all is in order');
+  expect(shown).not.toContain('visa-xyz');
+});
