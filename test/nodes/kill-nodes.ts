@@ -90,6 +90,8 @@ export async function killNodes(database: TestDatabase, word: string, options: K
   const host = nodeHost(store, world, { dispatcher, warn: () => {} });
   try {
     const approving = approve();
+    // It is awaited below, unless the rest has failed: its tables may go then while it looks at them.
+    approving.catch(() => {});
     const load = Promise.all([
       ...Array.from({ length: submitted }, submits),
       ...Array.from({ length: clients }, (_, n) => client(n)),
@@ -101,8 +103,11 @@ export async function killNodes(database: TestDatabase, word: string, options: K
       }
       isOver = true;
     };
-    // Whoever fails first says why.
-    await Promise.all([load, killing()]);
+    // The first failure is shown at once: ending the nodes makes further ones.
+    await Promise.all([load, killing()]).catch((error: unknown) => {
+      log(`failed: ${error instanceof Error ? error.stack : String(error)}`);
+      throw error;
+    });
     await settled();
     await approving;
     const faults = await faultsOf(database.query, { messages: acknowledged, results } satisfies Acknowledged);
@@ -113,7 +118,11 @@ export async function killNodes(database: TestDatabase, word: string, options: K
   } finally {
     isOver = true;
     for (const { child } of nodes) {
-      process.kill(child.pid, 'SIGCONT');
+      try {
+        process.kill(child.pid, 'SIGCONT');
+      } catch {
+        // It has been killed, and its successor had not started.
+      }
       await child.kill();
     }
     await front.close();

@@ -229,7 +229,7 @@ export class LinkedSession implements RemoteSession, ExecutorSession {
     const { epoch, offset } = params as unknown as PlaceNotice;
     if (method === 'session/reset') this.#position.move(epoch, offset, false);
     if (method === 'session/live' && epoch === this.#position.epoch) {
-      this.#position.live();
+      this.#position.live(offset);
       void this.#tookUp();
     }
   }

@@ -39,9 +39,10 @@ export class Position {
     return claimOf(this, this.#isWhole);
   }
 
-  /** The history has come. */
-  live(): void {
+  /** The history has come; frames after this one follow. */
+  live(offset: number): void {
     this.#isWhole = true;
+    this.offset = Math.max(this.offset, offset);
   }
 
   /** Taken up on another connection, or moved by the server. */

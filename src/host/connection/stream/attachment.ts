@@ -1,11 +1,20 @@
 import type { AttachResult } from '../../../contracts/index.ts';
 import type { ClaimedPosition } from '../../../session/resume/index.ts';
-import { joinedDeltas, MAX_JOINED_DELTAS, restartPlace, resumePlace } from '../../../session/resume/index.ts';
+import {
+  joinedDeltas,
+  MAX_JOINED_DELTAS,
+  parseCursor,
+  restartPlace,
+  resumePlace,
+} from '../../../session/resume/index.ts';
 import type { RingEntry, Transport } from '../protocol/index.ts';
 import { wireEvent } from '../protocol/index.ts';
 import type { Channel } from './channel.ts';
 import type { FrameWriter } from './frames.ts';
 import { rpcFrames } from './frames.ts';
+
+/** Milliseconds that a client which has newer events than this server waits at most to be sent `session/live`. */
+const LEVEL_MS = 2000;
 
 /** One watcher of a channel: what it has been sent, what it has acknowledged, and what it can be sent now. */
 export class Attachment {
@@ -22,6 +31,9 @@ export class Attachment {
   #ended = false;
   /** History is read up to here; what is newer comes as frames. */
   #until: string | undefined;
+  /** It has been sent what this server has not shown yet: frames up to the one with this cursor are not for it. */
+  #ahead: string | undefined;
+  #late: NodeJS.Timeout | undefined;
   #stalled: NodeJS.Timeout | undefined;
   #room: (() => void) | undefined;
 
@@ -72,6 +84,10 @@ export class Attachment {
   pump(): void {
     if (this.#isReading || this.#ended) return;
     const { ring } = this.channel;
+    if (this.#ahead !== undefined) {
+      if (!this.#isLevel()) return;
+      this.#live();
+    }
     while (this.#next <= ring.head) {
       if (!this.#hasRoom()) {
         this.#stall();
@@ -89,6 +105,7 @@ export class Attachment {
 
   end(): void {
     this.#ended = true;
+    clearTimeout(this.#late);
     this.#unstall();
     this.channel.attachments.delete(this);
     this.#room?.();
@@ -116,9 +133,43 @@ export class Attachment {
     this.#frames.event(text, { offset: last, from: last === first ? undefined : first, at, cursor, streamId, isEnd });
   }
 
+  /** Leaves out the frames of what was sent as history, or by another server; false: they have not all been shown here. */
+  #isLevel(): boolean {
+    const { ring } = this.channel;
+    while (this.#ahead !== undefined) {
+      if (this.#next > ring.head) return false;
+      const entry = ring.get(this.#next);
+      if (!entry) {
+        void this.#reset();
+        return false;
+      }
+      const order = entry.cursor === undefined ? -1 : orderOf(entry.cursor, this.#ahead);
+      if (order >= 0) this.#ahead = undefined;
+      if (order > 0) break;
+      this.#acked = this.#next++;
+    }
+    return true;
+  }
+
+  /** What the client has is not shown here in time. */
+  #wait(): void {
+    // Cursors of another form have no order: what comes may be all new.
+    if (this.#ahead !== undefined && !parseCursor(this.#ahead)) this.#ahead = undefined;
+    this.#live();
+    this.pump();
+  }
+
+  /** The history has been sent. */
+  #live(): void {
+    clearTimeout(this.#late);
+    this.#late = undefined;
+    this.#frames.notice('session/live', this.#next - 1);
+  }
+
   /** The ring has gone on without this client: it is told, and gets the durable history instead. */
   async #reset(): Promise<void> {
     const { offset, until } = restartPlace(this.channel, this.#cursor);
+    clearTimeout(this.#late);
     this.#isReading = true;
     this.#next = offset + 1;
     this.#acked = offset;
@@ -131,21 +182,24 @@ export class Attachment {
     const { channel } = this;
     const until = this.#until;
     try {
-      if (until !== undefined && until !== this.#cursor) await this.#sendHistory(until);
+      if (until !== this.#cursor) await this.#sendHistory(until);
     } catch (error) {
       channel.options.warn(`the history of session ${channel.session.id} could not be read`, error);
       this.#slow();
       return;
     }
     if (this.#ended) return;
-    this.#frames.notice('session/live', this.#next - 1);
     this.#isReading = false;
+    // What this server is about to show is not all new to the client: its offset is not known yet.
+    if (this.#ahead === undefined) this.#live();
+    else this.#late = setTimeout(() => this.#wait(), LEVEL_MS).unref();
     this.pump();
   }
 
-  async #sendHistory(until: string): Promise<void> {
+  async #sendHistory(until: string | undefined): Promise<void> {
     const { session, options } = this.channel;
     const after = this.#cursor;
+    this.#ahead = undefined;
     for await (const event of session.events(after === undefined ? {} : { after })) {
       while (!this.#ended && this.#transport.bufferedAmount >= options.limits.highWaterBytes) {
         this.#stall();
@@ -160,6 +214,7 @@ export class Attachment {
       this.#cursor = cursor ?? this.#cursor;
       if (event.cursor === until) return;
     }
+    this.#ahead = this.#cursor;
   }
 
   #progress(): void {
@@ -184,4 +239,11 @@ export class Attachment {
     clearTimeout(this.#stalled);
     this.#stalled = undefined;
   }
+}
+
+/** Above 0: the event of the first cursor comes after that of the second one. Below it also: that is not known. */
+function orderOf(cursor: string, than: string): number {
+  if (cursor === than) return 0;
+  const [one, other] = [parseCursor(cursor), parseCursor(than)];
+  return one && other ? one.seq - other.seq || one.n - other.n : -1;
 }
