@@ -48,6 +48,7 @@ export class OwedOutcomes implements Webhooks {
   /** Receivers that are owed something and have no name here, each reported once. */
   readonly #unnamed = new Set<string>();
   #lookedAt = Number.NEGATIVE_INFINITY;
+  #givenUpCount = 0;
 
   constructor(host: OutcomeHost, outcomes: Outcomes, journal: HostJournal) {
     this.#host = host;
@@ -59,8 +60,10 @@ export class OwedOutcomes implements Webhooks {
     );
   }
 
-  /** Of this app, as far as it was looked for: a figure. */
-  givenUpCount = 0;
+  /** How many have been given up in this app, as far as it was looked for. */
+  get givenUpCount(): number {
+    return this.#givenUpCount;
+  }
 
   async givenUp(): Promise<GivenUpWebhook[]> {
     const found: (Owed & { id: string; givenUp: NonNullable<Owed['givenUp']> })[] = [];
@@ -146,7 +149,7 @@ export class OwedOutcomes implements Webhooks {
         const some = [...overdue.slice(from), ...overdue.slice(0, from)].slice(0, MOST_WOKEN);
         for (const [id, { place }] of some) await this.#wake(place, id, 0);
       }
-      this.givenUpCount = givenUp;
+      this.#givenUpCount = givenUp;
       this.#looks.succeeded();
     } catch (error) {
       this.#looks.failed(this.#host.warn, 'outcomes that are owed could not be looked for', error);
@@ -291,7 +294,7 @@ export class OwedOutcomes implements Webhooks {
     const givenUp = { at, error: messageOf(failure).slice(0, 500) };
     await book.change(id, (known) => (known ? { ...known, givenUp } : undefined));
     const all = [...(await book.read())].flatMap(([name, one]) => (one.givenUp ? [{ name, at: one.givenUp.at }] : []));
-    this.givenUpCount++;
+    this.#givenUpCount++;
     all.sort((one, other) => one.at - other.at);
     for (const { name } of all.slice(0, Math.max(0, all.length - MAX_GIVEN_UP))) {
       this.#host.warn(`webhook message ${name} was given up, and is forgotten now: there are too many`);
