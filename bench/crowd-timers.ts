@@ -7,6 +7,7 @@
  * is that of all threads, of those that collect and compile as well: that of the main thread alone is said beside it. No
  * timer waits for longer than the clock says, though: systems book what other threads take in lumps of some milliseconds.
  */
+import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { StartPace } from '../src/host/connection/stream/start-pace.ts';
 import type { Model } from '../src/index.ts';
@@ -16,8 +17,8 @@ import { cpuTime, mainCpuTime } from './measure.ts';
 const LIMIT = 20;
 const START_MS = 2;
 
-const { values } = parseArgs({ options: { sessions: { type: 'string', default: '2000' } } });
-const sessions = Number(values.sessions);
+const { values } = parseArgs({ options: { sessions: { type: 'string' } } });
+const sessions = Number(values.sessions ?? 2000);
 
 const model: Model = {
   name: 'm',
@@ -57,10 +58,13 @@ async function crowd(pace: StartPace | undefined): Promise<Record<'longest' | 'm
   return { longest, main, late, cpu: whole };
 }
 
-for (const [name, pace] of [
-  ['at the pace of a server', new StartPace(START_MS)],
-  ['all at once', undefined],
-] as const) {
+if (values.sessions === undefined) {
+  // Without a crowd: what a start holds up before anything is compiled, in a process of its own.
+  spawnSync(process.execPath, [import.meta.filename, '--sessions', '1'], { stdio: 'inherit' });
+}
+const paces: [string, StartPace | undefined][] = [['at the pace of a server', new StartPace(START_MS)]];
+if (sessions > 1) paces.push(['all at once', undefined]);
+for (const [name, pace] of paces) {
   const { longest, main, late, cpu } = await crowd(pace);
   const isMet = longest <= LIMIT;
   // What a program does at once is its own choice: it is shown, not judged.
