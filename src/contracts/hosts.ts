@@ -1,3 +1,4 @@
+import type { DecidedPage, DecidedQuery, StoredDecision } from './decided.ts';
 import type { Bus } from './nodes.ts';
 import type {
   AgentDescriptor,
@@ -136,6 +137,12 @@ export interface SessionProvider {
   list(options?: { limit?: number; after?: string }): Promise<SessionSummary[]>;
   /** Those of all users of the app, or of `users`, newest first; `after` is `userId/id` of the last one seen. */
   listAll?(options?: { limit?: number; after?: string; users?: readonly string[] }): Promise<SessionSummary[]>;
+  /**
+   * Questions that were answered in sessions of all users of the app, newest first, of an index that is kept as logs grow.
+   * Absent: a host reads the logs of the 500 sessions that have changed last. What a host may not show it leaves out,
+   * whatever it is given here.
+   */
+  decided?(query: DecidedQuery): Promise<DecidedPage<StoredDecision>>;
   /** @throws CoxswainError `ABORTED / E_SESSION_BUSY` while some process that is alive runs it */
   delete(sessionId: string): Promise<void>;
   /**

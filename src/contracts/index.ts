@@ -1,6 +1,8 @@
 // Declarations name AsyncDisposable, which the target of whoever reads them may lack.
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The protocol. Types are erased: importing this loads neither zod nor anything else. */
+
+export type * from './decided.ts';
 export type {
   GrammarChecker,
   GrammarOptions,

@@ -108,6 +108,7 @@ class Host implements AgentHost, Holder {
       openSessions: (scope) => waitingSessions(this.#sources, this.#ownContext(), scope),
       openTurns: () => sessionsInTurn(this.#sources, this.#ownContext()),
       allSessions: async (page) => allSessions(this.sessions(), page),
+      storedDecisions: async (query) => this.sessions().decided?.(query),
       borrow: (agent, userId, sessionId) => this.#borrow(agent, userId, sessionId),
       agentTools: new Set(
         (options.tools ?? []).filter((tool) => subagentOf(tool) !== undefined).map(({ name }) => name),

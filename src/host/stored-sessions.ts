@@ -20,6 +20,7 @@ export function storedSessions(
   if (!provider) throw unsupported('that can be listed');
   const open = provider.open?.bind(provider);
   const listAll = provider.listAll?.bind(provider);
+  const decided = provider.decided?.bind(provider);
   return {
     create: (options) => provider.create(options),
     load: (sessionId) => provider.load(sessionId),
@@ -29,6 +30,7 @@ export function storedSessions(
       await forget(sessionId);
     },
     ...(open ? { open } : {}),
+    ...(decided ? { decided } : {}),
     ...(listAll ? { listAll: async (options) => (await listAll(options)).map(listedSession) } : {}),
   };
 }

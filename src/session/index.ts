@@ -86,7 +86,23 @@ export {
   whyNotApprover,
 } from './checks/index.ts';
 export { compactIn } from './compact.ts';
-export type { DecidedQuestion } from './decided-question.ts';
+export type {
+  CallResult,
+  DecidedPage,
+  DecidedPlace,
+  DecidedQuery,
+  DecidedQuestion,
+  StoredDecision,
+} from './decided-question.ts';
+export {
+  callResult,
+  decidedCursor,
+  decidedPage,
+  decidedPlace,
+  fitsDecided,
+  orderDecided,
+  parseDecidedCursor,
+} from './decided-question.ts';
 export type { CallExplanation, TriedRule } from './explained-call.ts';
 export * from './guarded-telemetry.ts';
 export type {

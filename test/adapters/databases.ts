@@ -41,6 +41,8 @@ const tables = [
     'adk_checkpoints',
     'adk_dead_holders',
     'adk_session_facts',
+    'adk_question_people',
+    'adk_questions',
   ],
 ];
 let made = 0;

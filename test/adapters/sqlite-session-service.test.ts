@@ -18,6 +18,7 @@ import {
 } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { openConnection } from '../../src/adapters/stores/sql/sqlite-file/connection.ts';
 import { createEvent } from '../../src/runtime/index.ts';
+import { answered, called, listed as decisionsOf, ended, turned } from '../suites/decided-questions.ts';
 import { factsOf, listed, step, turn } from '../suites/session-facts.ts';
 import {
   answer,
@@ -133,7 +134,7 @@ describe('schema', () => {
     const names = (table: string) => columnsOf(table).map(({ name }) => name);
     expect(names('adk_sessions')).toEqual([
       ...['app_name', 'user_id', 'id', 'state', 'inserted_at', 'updated_at'],
-      ...['last_seq', 'epoch', 'owner', 'title', 'initial_state'],
+      ...['last_seq', 'epoch', 'owner', 'title', 'initial_state', 'asked'],
     ]);
     expect(primaryKeyOf('adk_sessions')).toEqual(['app_name', 'user_id', 'id']);
     expect(names('adk_events')).toEqual([
@@ -177,13 +178,13 @@ describe('schema', () => {
         'adk_journal_records',
       ],
       ...['adk_journals', 'adk_memories', 'adk_memory_vectors', 'adk_open_calls', 'adk_open_turns'],
-      ...['adk_session_facts', 'adk_sessions', 'adk_user_states'],
+      ...['adk_question_people', 'adk_questions', 'adk_session_facts', 'adk_sessions', 'adk_user_states'],
     ]);
     migrateDown(database);
     migrateDown(database);
     expect(tables()).toEqual([]);
     migrateUp(database);
-    expect(tables()).toHaveLength(15);
+    expect(tables()).toHaveLength(17);
   });
 
   test('open calls of a file of an older version are open still, in their order, and back again', async () => {
@@ -213,7 +214,7 @@ describe('schema', () => {
     await before.append(listed, [turn('t1'), step('e1', ['pay', 'post'], { inputTokens: 7, cost: { usd: 0.5 } })]);
     const facts = await factsOf(before, 's1');
     await before.close();
-    migrateFile(file, SCHEMA_VERSION - 1);
+    migrateFile(file, SCHEMA_VERSION - 2);
     const after = open();
     // What is added before anybody lists it is counted with it, once.
     await after.append(listed, [step('e2', ['pay', 'ship'], { inputTokens: 3 })]);
@@ -223,6 +224,20 @@ describe('schema', () => {
     expect(raw().prepare('SELECT uncounted FROM adk_session_facts').all()).toEqual([{ uncounted: 0 }]);
     await after.rebuildOpenCalls();
     expect(await factsOf(after, 's1')).toEqual({ ...now, tools: ['pay', 'post', 'ship'] });
+  });
+
+  test('INS-19 what was asked in logs of a file of an older version is found, and nothing of it is lost on the way back', async () => {
+    const before = open();
+    await before.create(listed);
+    await before.append(listed, [turned(0), called(1, ['c1', 'pay']), answered(2, 'c1#policy'), ended(3, 'c1')]);
+    const found = await decisionsOf(before);
+    expect(found).toHaveLength(1);
+    await before.close();
+    expect(migrateFile(file, SCHEMA_VERSION - 1)).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION - 1 });
+    const after = open();
+    expect(raw().prepare('SELECT asked FROM adk_sessions').all()).toEqual([{ asked: -1 }]);
+    expect(await decisionsOf(after)).toEqual(found);
+    expect(raw().prepare('SELECT asked FROM adk_sessions').all()).toEqual([{ asked: 0 }]);
   });
 
   test('S2-09 several processes may open a new file at once', async () => {

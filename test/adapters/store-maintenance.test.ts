@@ -373,7 +373,7 @@ for (const server of [...shared, kyselySqlite]) {
         const second = ['adk_memories', 'adk_artifacts', 'adk_artifact_versions'];
         const later = [
           ...['adk_open_turns', 'adk_journals', 'adk_journal_records', 'adk_checkpoints', 'adk_dead_holders'],
-          ...['adk_memory_vectors', 'adk_session_facts'],
+          ...['adk_memory_vectors', 'adk_session_facts', 'adk_questions', 'adk_question_people'],
         ];
         const all = [...first, ...second, ...later, 'adk_user_states'].sort();
         try {
@@ -381,6 +381,14 @@ for (const server of [...shared, kyselySqlite]) {
           await Promise.all([migrateSql(url), migrateSql(url), migrateSql(url)]);
           expect(await tables()).toEqual(all);
           await (await openSql(url, { migrate: false })).close();
+          const { to } = await migrateSql(url);
+          await migrateSql(url, { target: to - 1 });
+          expect(await tables()).toEqual(all.filter((name) => !name.startsWith('adk_question')));
+          await migrateSql(url);
+          // Whoever has died in the midst of a step leaves it to the next, with what is done already.
+          await own.query(`UPDATE adk_schema_version SET version = ${to - 1}`);
+          expect(await migrateSql(url)).toEqual({ from: to - 1, to });
+          expect(await tables()).toEqual(all);
           await migrateSql(url, { target: 0 });
           await migrateSql(url, { target: 0 });
           expect(await tables()).toEqual([]);

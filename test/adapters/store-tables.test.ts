@@ -65,7 +65,7 @@ for (const server of [...shared, kyselySqlite]) {
         );
       expect(await columns('adk_sessions')).toEqual([
         ...['app_name', 'user_id', 'id', 'state', 'inserted_at', 'updated_at'],
-        ...['last_seq', 'epoch', 'owner', 'title', 'initial_state'],
+        ...['last_seq', 'epoch', 'owner', 'title', 'initial_state', 'asked'],
       ]);
       expect(await columns('adk_events')).toEqual([
         ...['id', 'app_name', 'user_id', 'session_id', 'invocation_id', 'author', 'content', 'actions', 'branch'],

@@ -187,8 +187,8 @@ test('S2-25 list by pages, prune what is old, rebuild the index, step the tables
 
   const migrate = (...args: string[]) => command(['store', 'migrate', '--store', `sqlite:${file()}`, ...args]);
   expect((await migrate('--to', '1')).stderr).toContain('add --yes');
-  expect((await migrate('--to', '1', '--yes')).stderr).toContain('version 9 → 1');
-  expect((await migrate()).stderr).toContain('version 1 → 9');
+  expect((await migrate('--to', '1', '--yes')).stderr).toContain('version 10 → 1');
+  expect((await migrate()).stderr).toContain('version 1 → 10');
   expect((await sessions('list')).stdout).toMatch(/^d /);
 });
 

@@ -1,8 +1,10 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { AgentEvent, SessionSummary } from '../../src/contracts/index.ts';
 import { DecidedQuestions } from '../../src/host/approvals/decided-questions.ts';
 import { KnownAnswers } from '../../src/host/approvals/known-answers.ts';
 import type { HostedSession } from '../../src/host/hosted/index.ts';
+import { InMemorySessionService } from '../../src/index.ts';
+import { all, bot, hostOf, notingTool, only, policyOf } from './kit.ts';
 
 const base = { timestamp: '2026-01-01T00:00:00.000Z', sessionId: 's', streamId: '' };
 const asked = (n: number) => ({
@@ -60,7 +62,7 @@ function one(log: object[]) {
     warn: (message: string) => void warnings.push(message),
   };
   const decided = new DecidedQuestions(host);
-  const list = async () => (await decided.list({ by: { id: 'anna' } })).map(({ requestId }) => requestId);
+  const list = async () => (await decided.list({ by: { id: 'anna' } })).decided.map(({ requestId }) => requestId);
   return { state, list, warnings, decided, host };
 }
 
@@ -109,8 +111,70 @@ test('ATK4-09 an answer whose event has the id alone, as older executors give it
     [{ ...answered(1), byName: 'bert~1ben' }, false],
   ] as const) {
     const { decided, host } = one([asked(1), event]);
-    expect((await decided.list({ by: { id: 'bert' } })).length > 0).toBe(isKnown);
+    expect((await decided.list({ by: { id: 'bert' } })).decided.length > 0).toBe(isKnown);
     const place = { agent: 'bot', userId: 'anna', sessionId: 's' };
     expect(await new KnownAnswers(host, 0).has(place, 'c1#policy', 'bert')).toBe(isKnown);
   }
+});
+
+describe('of a store', () => {
+  /** Anna's call, which somebody with a role has approved, and which has run. */
+  async function paid(store: InMemorySessionService) {
+    const asks = { outcome: 'ask' as const, approvers: { roles: ['boss'] } };
+    const model = bot([{ calls: [['pay', { amount: 30, card: 'the secret card' }]] }, 'Paid.']);
+    const { host } = hostOf(model, { store, tools: [notingTool('pay').tool], policy: policyOf({ pay: asks }) });
+    const session = await host.open('bot', { userId: 'anna', sessionId: 's', create: true });
+    await all(session.stream('go'));
+    const { requestId } = await only(session);
+    const by = { id: 'bert', roles: ['boss'] };
+    await host.approvals.decide(
+      requestId,
+      { kind: 'approve', by },
+      { by, agent: 'bot', userId: 'anna', sessionId: 's' },
+    );
+    await host.idle();
+    const decided = (id: string, more: object = {}) => host.approvals.decided({ by: { id }, ...more });
+    return { host, requestId, decided };
+  }
+
+  test('WS-74 what came of a call stands beside the answer, and nothing of what it was about', async () => {
+    const { requestId, decided } = await paid(new InMemorySessionService());
+    const page = await decided('anna');
+    expect(page).toEqual({
+      decided: [
+        {
+          ...{ agent: 'bot', userId: 'anna', sessionId: 's', requestId, callId: expect.any(String), tool: 'pay' },
+          ...{ kind: 'policy', askedAt: expect.any(String), action: 'accept', by: 'bert', at: expect.any(String) },
+          ...{ outcome: 'approved', result: 'succeeded', endedAt: expect.any(String) },
+        },
+      ],
+    });
+    expect(await decided('bert', { agent: 'bot', action: 'accept' })).toEqual(page);
+    for (const more of [{ agent: 'bo' }, { action: 'edit' }, { action: 'expire' }, { tool: 'ship' }])
+      expect((await decided('bert', more)).decided).toEqual([]);
+    expect((await decided('eve')).decided).toEqual([]);
+    expect(JSON.stringify(page)).not.toContain('secret');
+  });
+
+  test('WS-74 of a store that gives more than it was asked for nobody is shown what is not theirs', async () => {
+    const store = new InMemorySessionService();
+    const { decided } = await paid(store);
+    const real = store.decided.bind(store);
+    store.decided = (scope, { limit }) => real(scope, { limit });
+    expect((await decided('eve')).decided).toEqual([]);
+    expect((await decided('anna', { tool: 'ship' })).decided).toEqual([]);
+    expect((await decided('anna')).decided).toHaveLength(1);
+    expect((await decided('eve', { everybodys: ['ben'] })).decided).toEqual([]);
+    expect((await decided('eve', { everybodys: ['anna'] })).decided).toHaveLength(1);
+  });
+
+  test('WS-74 where a store keeps no index, the newest sessions are looked through, and the page says so', async () => {
+    const store = new InMemorySessionService();
+    const { decided } = await paid(store);
+    const stored = await decided('anna');
+    Object.defineProperty(store, 'decided', { value: undefined });
+    const [{ kind: _, askedAt: __, ...one } = {}] = stored.decided;
+    expect(await decided('anna')).toEqual({ decided: [one], newest: 500 });
+    expect(await decided('eve')).toEqual({ decided: [], newest: 500 });
+  });
 });

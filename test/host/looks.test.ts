@@ -39,6 +39,7 @@ function hostOf(sessions: WaitingSession[], looks: Record<string, object> = {}, 
   const works: Promise<void>[] = [];
   const count = { open: 0 };
   const host: ApprovalHost = {
+    storedDecisions: async () => undefined,
     openSessions: async (scope = {}) =>
       sessions.filter(
         ({ userId, sessionId }) => (scope.userId ?? userId) === userId && (scope.sessionId ?? sessionId) === sessionId,

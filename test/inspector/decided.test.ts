@@ -14,7 +14,7 @@ describe.skipIf(executablePath === undefined)(`what was decided, in Chromium${no
     const anna = await open(url, 'anna');
     await anna.getByRole('button', { name: 'Decided' }).click();
     const list = anna.getByRole('list', { name: 'Decided questions' });
-    await list.getByText('approved by you').waitFor();
+    await list.getByText('approved with changes by you; it has run').waitFor();
     expect(await list.getByRole('listitem').count()).toBe(1);
     expect(await axeFaults(anna)).toEqual([]);
     await list.getByRole('link').click();
@@ -40,7 +40,7 @@ describe.skipIf(executablePath === undefined)(`what was decided, in Chromium${no
     const eve = await open(url, 'eve');
     await eve.getByRole('button', { name: 'Decided' }).click();
     await eve.getByText('Nothing is found.').waitFor();
-    await eve.getByLabel('Answer').selectOption('decline');
+    await eve.getByLabel('Answer').selectOption('not answered in time');
     await eve.getByText('Nothing is found.').waitFor();
   });
 });

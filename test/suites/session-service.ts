@@ -10,6 +10,7 @@ import type {
   StoredEvent,
 } from '../../src/runtime/index.ts';
 import { createEvent, foldState, InMemorySessionService, joinState, LiveSession } from '../../src/runtime/index.ts';
+import { decidedQuestions } from './decided-questions.ts';
 import { sessionFacts } from './session-facts.ts';
 
 export interface ServiceUnderTest {
@@ -954,6 +955,7 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
     });
 
     sessionFacts(() => service);
+    decidedQuestions(() => service);
 
     describe('open turns', () => {
       const turn = (id: string, start = 'clerk') =>

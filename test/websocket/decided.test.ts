@@ -38,7 +38,7 @@ async function shop() {
 
 type Client = Awaited<ReturnType<typeof client>> | undefined;
 const listed = async (who: Client, query = {}) =>
-  ((await who?.approvals.decided(query)) ?? []).map(
+  ((await who?.approvals.decided(query))?.decided ?? []).map(
     ({ tool, action, by, userId }) => `${tool} ${action} ${by} ${userId}`,
   );
 
@@ -53,7 +53,7 @@ describe('questions that were decided', () => {
     expect(await listed(ben)).toEqual([bensPay]);
     expect(await listed(olga)).toEqual([bensPay]);
     expect(await listed(await client(server, 'eve:boss'))).toEqual([]);
-    const all = await anna?.approvals.decided();
+    const all = (await anna?.approvals.decided())?.decided;
     expect(all?.at(-1)).toEqual({
       requestId: first,
       agent: 'bot',
@@ -63,7 +63,8 @@ describe('questions that were decided', () => {
       action: 'accept',
       by: 'bert',
       at: expect.any(String),
-      outcome: 'approved',
+      ...{ callId: expect.any(String), kind: 'policy', askedAt: expect.any(String) },
+      ...{ outcome: 'approved', result: 'succeeded', endedAt: expect.any(String) },
     });
     // What it was about is for who may ask for its outcome.
     expect(JSON.stringify(all)).not.toContain('secret');
@@ -74,20 +75,21 @@ describe('questions that were decided', () => {
     expect(await listed(bert, { user: 'ben' })).toEqual([bensPay]);
     expect(await listed(anna, { action: 'decline' })).toEqual([annasShip]);
     expect(await listed(anna, { tool: 'pay' })).toEqual([annasPay]);
+    expect(await listed(anna, { agent: 'bot' })).toEqual([annasShip, annasPay]);
+    expect(await listed(anna, { agent: 'another' })).toEqual([]);
     expect(await listed(anna, { search: 'CARL' })).toEqual([annasShip]);
     expect(await listed(anna, { by: 'bert' })).toEqual([annasPay]);
     expect(await listed(anna, { by: 'ber' })).toEqual([]);
-    const [{ at = '' } = {}] = (await anna?.approvals.decided({ by: 'carl' })) ?? [];
+    const [{ at = '' } = {}] = (await anna?.approvals.decided({ by: 'carl' }))?.decided ?? [];
     const later = new Date(Date.parse(at) + 1).toISOString();
     expect(await listed(anna, { by: 'carl', since: at, before: later })).toEqual([annasShip]);
     expect(await listed(anna, { by: 'carl', since: later })).toEqual([]);
     expect(await listed(anna, { by: 'carl', before: at })).toEqual([]);
     await expect(listed(anna, { since: 'soon' })).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
-    const [newest] = (await anna?.approvals.decided({ limit: 1 })) ?? [];
-    const after = [newest?.at, newest?.sessionId, newest?.requestId].join(' ');
+    const { after = '' } = (await anna?.approvals.decided({ limit: 1 })) ?? {};
     expect(await listed(anna, { limit: 1, after })).toEqual([annasPay]);
-    const [last] = (await anna?.approvals.decided({ limit: 1, after })) ?? [];
-    expect(await listed(anna, { after: [last?.at, last?.sessionId, last?.requestId].join(' ') })).toEqual([]);
+    expect((await anna?.approvals.decided({ limit: 1, after }))?.after).toBeUndefined();
+    await expect(listed(anna, { after: 'no cursor' })).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
   });
 
   test('WS-74 a session that is gone is not listed', async () => {

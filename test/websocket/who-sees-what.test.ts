@@ -95,7 +95,7 @@ describe('who has answered a question', () => {
         () => true,
         (error) => error.code,
       );
-      return [one, (await approvals.decided()).length];
+      return [one, (await approvals.decided()).decided.length];
     };
     return { session, seen };
   }

@@ -1,6 +1,6 @@
 import type { RemoteApprovals } from 'coxswain/client';
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Choice, Search } from '../parts/filters.tsx';
 import { Ago } from '../parts/time.tsx';
 import { Visible } from '../parts/visible.tsx';
@@ -8,8 +8,9 @@ import { link, remote } from '../state/connection.ts';
 import { closedCards, keyOf } from '../state/inbox.ts';
 import { linkTo } from '../state/route.ts';
 
-type Decided = Awaited<ReturnType<RemoteApprovals['decided']>>[number];
-type Answer = 'accept' | 'decline' | 'cancel';
+type Page = Awaited<ReturnType<RemoteApprovals['decided']>>;
+type Decided = Page['decided'][number];
+type Answer = 'accept' | 'edit' | 'decline' | 'cancel' | 'expire';
 
 const PAGE = 50;
 const TYPING_MS = 250;
@@ -26,7 +27,22 @@ function daysAgo(days: number): string {
   return day.toISOString();
 }
 
-const answers: Readonly<Record<Answer, string>> = { accept: 'approved', decline: 'denied', cancel: 'cancelled' };
+const answers: Readonly<Record<Answer, string>> = {
+  accept: 'approved',
+  edit: 'approved with changes',
+  decline: 'denied',
+  cancel: 'cancelled',
+  expire: 'not answered in time',
+};
+
+const results: Readonly<Record<NonNullable<Decided['result']>, string>> = {
+  succeeded: 'it has run',
+  failed: 'it has failed',
+  not_run: 'it was not run',
+  unknown: 'its effects are unknown',
+};
+/** Logs of older versions are taken in with each look: the next one comes so much later. */
+const UNREAD_MS = 1000;
 
 /** What was decided before: by this person, or in sessions of theirs. */
 export function DecidedList({ selected }: { selected: string | undefined }): JSX.Element {
@@ -36,8 +52,9 @@ export function DecidedList({ selected }: { selected: string | undefined }): JSX
   const [tool, setTool] = useState('');
   const [by, setBy] = useState('');
   const [days, setDays] = useState<Days | ''>('');
-  const [hasMore, setMore] = useState(false);
-  const [found, setFound] = useState<Decided[]>();
+  const [page, setPage] = useState<Page>();
+  const [looks, setLooks] = useState(0);
+  const isExtended = useRef(false);
   const [fault, setFault] = useState<string>();
   const host = remote.value;
   const isReady = link.value === 'ready';
@@ -50,31 +67,36 @@ export function DecidedList({ selected }: { selected: string | undefined }): JSX
   useEffect(() => {
     if (!host || !isReady) return;
     let isLeft = false;
+    isExtended.current = false;
+    const lookAgain = () => {
+      // Older ones that somebody reads would go from under their eyes.
+      if (!isExtended.current) setLooks((count) => count + 1);
+    };
     const read = async () => {
       try {
-        const decided = await host.approvals.decided({ limit: PAGE, ...wanted });
+        const first = await host.approvals.decided({ limit: PAGE, ...wanted });
         if (isLeft) return;
-        setFound(decided);
-        setMore(decided.length === PAGE);
+        setPage(first);
         setFault(undefined);
+        if (first.unread) again = setTimeout(lookAgain, UNREAD_MS);
       } catch (error) {
         if (!isLeft) setFault(error instanceof Error ? error.message : String(error));
       }
     };
+    let again: ReturnType<typeof setTimeout> | undefined;
     const timer = setTimeout(() => void read(), isTyped ? TYPING_MS : 0);
     return () => {
       isLeft = true;
       clearTimeout(timer);
+      clearTimeout(again);
     };
-  }, [host, isReady, JSON.stringify(wanted), closed]);
+  }, [host, isReady, JSON.stringify(wanted), closed, looks]);
   const older = async () => {
-    const last = found?.at(-1);
-    if (!host || !last) return;
+    if (!host || page?.after === undefined) return;
     try {
-      const after = `${last.at} ${last.sessionId} ${last.requestId}`;
-      const next = await host.approvals.decided({ limit: PAGE, after, ...wanted });
-      setFound([...(found ?? []), ...next]);
-      setMore(next.length === PAGE);
+      const next = await host.approvals.decided({ limit: PAGE, after: page.after, ...wanted });
+      isExtended.current = true;
+      setPage({ ...next, decided: [...page.decided, ...next.decided] });
     } catch (error) {
       setFault(error instanceof Error ? error.message : String(error));
     }
@@ -99,22 +121,30 @@ export function DecidedList({ selected }: { selected: string | undefined }): JSX
           What was decided could not be read: <Visible text={fault} />
         </p>
       )}
-      {!found && fault === undefined && (
+      {page?.newest !== undefined && (
+        <p class="empty">Looked for in the {page.newest.toLocaleString()} sessions that have changed last.</p>
+      )}
+      {page?.unread !== undefined && (
+        <p class="empty" role="status">
+          Reading the logs of {page.unread.toLocaleString()} older sessions…
+        </p>
+      )}
+      {!page && fault === undefined && (
         <p class="empty" role="status">
           Reading what was decided…
         </p>
       )}
-      {found?.length === 0 && (
+      {page?.decided.length === 0 && page.after === undefined && (
         <p class="empty">Nothing is found. Listed is what you decided, and what was decided in your sessions.</p>
       )}
       <ul class="cards" aria-label="Decided questions">
-        {found?.map((one) => (
-          <li key={`${one.sessionId} ${one.requestId}`}>
+        {page?.decided.map((one) => (
+          <li key={keyOf([one.agent, one.userId, one.sessionId, one.requestId])}>
             <Row one={one} isSelected={selected === keyOf([one.agent, one.userId, one.sessionId, one.requestId])} />
           </li>
         ))}
       </ul>
-      {found && hasMore && (
+      {page?.after !== undefined && (
         <button type="button" class="quiet" onClick={() => void older()}>
           Older ones
         </button>
@@ -124,9 +154,10 @@ export function DecidedList({ selected }: { selected: string | undefined }): JSX
 }
 
 function Row({ one, isSelected }: { one: Decided; isSelected: boolean }): JSX.Element {
-  const { agent, userId, sessionId, requestId, tool, action, by, at, ruleId, outcome } = one;
+  const { agent, userId, sessionId, requestId, tool, action, edited, by, at, ruleId, outcome, result } = one;
   const me = remote.value?.principal.id;
   const isNo = action !== 'accept';
+  const answer = edited ? 'edit' : action;
   return (
     <a
       class={`card decided ${isNo ? 'no' : 'yes'}`}
@@ -140,9 +171,20 @@ function Row({ one, isSelected }: { one: Decided; isSelected: boolean }): JSX.El
         <Visible text={tool ?? 'a question'} />
       </b>
       <span class="args">
-        {(answers as Readonly<Record<string, string>>)[action] ?? action} by{' '}
-        <Visible text={by === undefined ? 'somebody' : by === me ? 'you' : by} />
-        {outcome === undefined && !isNo && ', more must approve'}
+        {(answers as Readonly<Record<string, string>>)[answer] ?? answer}
+        {action !== 'expire' && (
+          <>
+            {' '}
+            by <Visible text={by === undefined ? 'somebody' : by === me ? 'you' : by} />
+          </>
+        )}
+        {outcome === undefined && !isNo && result === undefined && ', more must approve'}
+        {!isNo && result !== undefined && (
+          <>
+            {'; '}
+            {(results as Readonly<Record<string, string>>)[result] ?? result}
+          </>
+        )}
       </span>
       <span class="foot">
         for <Visible text={userId} /> · <Visible text={sessionId} />

@@ -11,7 +11,7 @@ import type { Card } from '../state/inbox.ts';
 import { closedCards, idsOf, openCards, othersCards } from '../state/inbox.ts';
 import { linkTo, route } from '../state/route.ts';
 
-type Decided = Awaited<ReturnType<RemoteApprovals['decided']>>[number];
+type Decided = Awaited<ReturnType<RemoteApprovals['decided']>>['decided'][number];
 
 /** Decided calls that are looked at: what is older is found in the inbox. */
 const LISTED = 200;
@@ -54,7 +54,7 @@ function Calls({ selected }: { selected: string | undefined }): JSX.Element {
     let isLeft = false;
     host.approvals.decided({ limit: LISTED }).then(
       (found) => {
-        if (!isLeft) setDecided(found);
+        if (!isLeft) setDecided(found.decided);
       },
       (error: unknown) => {
         if (!isLeft) setFault(error instanceof Error ? error.message : String(error));

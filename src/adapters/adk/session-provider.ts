@@ -1,6 +1,14 @@
 import type { Check } from '../../base/index.ts';
 import { anything, checkIs, checkOptions, list, object, text } from '../../base/index.ts';
-import type { HostContext, SessionHandle, SessionProvider, SessionSummary } from '../../contracts/index.ts';
+import type {
+  DecidedPage,
+  DecidedQuery,
+  HostContext,
+  SessionHandle,
+  SessionProvider,
+  SessionSummary,
+  StoredDecision,
+} from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import type {
   AgentTree,
@@ -40,6 +48,7 @@ export function sessionProvider(service: SessionService, context: HostContext, t
       const sessions = await service.list({ app: scope.app }, options);
       return Promise.all(sessions.map((session) => withAgent(service, session)));
     },
+    ...(service.decided ? { decided: (query) => decided(service, scope.app, query) } : {}),
     // It has no options: what would be ignored may be meant to say whose it is.
     delete: async (sessionId, ...more: unknown[]) => {
       checkIs(more, 'sessions.delete: what follows the id', nothing);
@@ -106,13 +115,35 @@ async function unattended(
     }));
 }
 
+async function decided(
+  service: SessionService,
+  app: string,
+  query: DecidedQuery,
+): Promise<DecidedPage<StoredDecision>> {
+  const page = (await service.decided?.({ app }, query)) ?? { decided: [] };
+  const agents = new Map<string, Promise<string | undefined>>();
+  const named = page.decided.map(async (one) => {
+    if (one.agent !== '') return one;
+    const { userId, sessionId: id } = one;
+    const name = JSON.stringify([userId, id]);
+    const known = agents.get(name) ?? agentOf(service, { app, userId, id });
+    agents.set(name, known);
+    return { ...one, agent: (await known) ?? '' };
+  });
+  return { ...page, decided: await Promise.all(named) };
+}
+
 /** Of a session whose store does not say it, or has not counted it yet: the first author who is no user. */
 async function withAgent(service: SessionService, session: SessionSummary): Promise<SessionSummary> {
   if (session.steps !== undefined) return session;
   const { app, userId, id } = session;
-  const record = await service.get({ app, userId, id }, { limit: 4 });
-  const agent = record?.events.find(({ author }) => author !== 'user' && author !== 'host')?.author;
+  const agent = await agentOf(service, { app, userId, id });
   return agent === undefined ? session : { ...session, agent };
+}
+
+async function agentOf(service: SessionService, key: SessionKey): Promise<string | undefined> {
+  const record = await service.get(key, { limit: 4 });
+  return record?.events.find(({ author }) => author !== 'user' && author !== 'host')?.author;
 }
 
 /** Whoever runs a session would go on with tools whose results nothing can hold: it is deleted when nobody does. */

@@ -1,6 +1,6 @@
 import type { CoxswainError, GivenAnswer, ReportedRequest, Settlement } from '../../contracts/index.ts';
 import { copyJson, openRequestOf } from '../../contracts/index.ts';
-import type { DecidedQuestion } from '../../session/index.ts';
+import type { DecidedPage } from '../../session/index.ts';
 import { checkAnswer, checkRequestId, StreamQueue } from '../../session/index.ts';
 import type { Link } from './link.ts';
 import type { RemoteApproval, RemoteApprovals } from './remote-host.ts';
@@ -90,8 +90,7 @@ export class LinkedApprovals implements RemoteApprovals {
 
   async decided(query: Parameters<RemoteApprovals['decided']>[0] = {}): ReturnType<RemoteApprovals['decided']> {
     remoteInput.decided(query);
-    const { decided } = await this.#link.request<{ decided: DecidedQuestion[] }>('approvals/decided', { ...query });
-    return decided;
+    return this.#link.request<DecidedPage>('approvals/decided', { ...query });
   }
 
   async explain(

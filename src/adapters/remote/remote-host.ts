@@ -14,7 +14,7 @@ import type {
   Settlement,
   ToolDescriptor,
 } from '../../contracts/index.ts';
-import type { AuditEntry, CallExplanation, DecidedQuestion } from '../../session/index.ts';
+import type { AuditEntry, CallExplanation, DecidedPage } from '../../session/index.ts';
 import type { LinkState, RemoteOpenOptions } from './options.ts';
 
 /** A server, as its client sees it. */
@@ -188,11 +188,13 @@ export interface RemoteApprovals {
   ): Promise<{ isOpen: boolean; request?: OpenRequest; whyNot?: string; call?: AuditEntry; tool?: ToolDescriptor }>;
   /**
    * Questions that this principal has answered, or that were answered in sessions of theirs (for an operator: of their scope), newest
-   * first, in the 500 sessions of the server that changed last. `after`: `at`, `sessionId` and `requestId` of the last one, with spaces.
+   * first, with what came of their calls. `action`: `accept` finds edited ones too, `edit` those alone, `expire` those that nobody has
+   * answered in time. `after`: as the page before has it.
    */
   decided(query?: {
     user?: string;
-    action?: 'accept' | 'decline' | 'cancel';
+    agent?: string;
+    action?: 'accept' | 'edit' | 'decline' | 'cancel' | 'expire';
     tool?: string;
     /** Who has answered it. */
     by?: string;
@@ -202,7 +204,7 @@ export interface RemoteApprovals {
     search?: string;
     limit?: number;
     after?: string;
-  }): Promise<DecidedQuestion[]>;
+  }): Promise<DecidedPage>;
   /**
    * What policy says now of the call that a question is about (or of a call, by its id), and why. `args`: of these in place of the
    * call's, with `unfit` and `isForOthers`; nothing is stored. Rules, and other arguments, are for people who may answer.

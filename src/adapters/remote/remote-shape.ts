@@ -75,6 +75,7 @@ export const remoteInput = {
   decided: (query: object): void =>
     checkOptions<DecidedQuery>(query, 'approvals.decided: query', {
       user: text,
+      agent: text,
       action: text,
       tool: text,
       by: text,

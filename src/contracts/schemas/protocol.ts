@@ -153,7 +153,8 @@ export const rpcParams = {
   'approvals/outcome': z.looseObject({ requestId: z.string().min(1), sessionId: id, userId: id, agent: id }),
   'approvals/decided': z.looseObject({
     user: id.optional(),
-    action: z.enum(['accept', 'decline', 'cancel']).optional(),
+    agent: id.optional(),
+    action: z.enum(['accept', 'edit', 'decline', 'cancel', 'expire']).optional(),
     tool: id.optional(),
     /** Who has answered it. */
     by: id.optional(),

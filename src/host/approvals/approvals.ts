@@ -1,5 +1,5 @@
 import type { GivenAnswer, OpenRequest, Principal, Settlement, ToolDescriptor } from '../../contracts/index.ts';
-import type { AuditEntry, CallExplanation, DecidedQuestion } from '../../session/index.ts';
+import type { AuditEntry, CallExplanation, DecidedPage } from '../../session/index.ts';
 import type { ApprovalFilter, ApprovalPlace, OpenApproval } from './open-sessions.ts';
 
 export interface DecidedFilter {
@@ -9,6 +9,9 @@ export interface DecidedFilter {
   everybodys?: true | readonly string[];
   /** Whose sessions. */
   userId?: string;
+  /** With which the session began. */
+  agent?: string;
+  /** `accept` finds edited ones too, `edit` those alone; `decline`, `cancel`, `expire`. */
   action?: string;
   tool?: string;
   /** Id of somebody who has answered it, or their name where they act for others. */
@@ -20,7 +23,7 @@ export interface DecidedFilter {
   search?: string;
   /** Default 50. */
   limit?: number;
-  /** `at`, `sessionId` and `requestId` of the last one seen, with spaces between. */
+  /** As the page before has it. */
   after?: string;
 }
 
@@ -54,11 +57,13 @@ export interface Approvals {
     { isOpen: boolean; request?: OpenRequest; whyNot?: string; call?: AuditEntry; tool?: ToolDescriptor } | undefined
   >;
   /**
-   * Questions that were answered, newest first, in the 500 sessions that changed last. Reads the logs of sessions that have
-   * changed since it was asked before.
-   * @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED` where sessions cannot be listed over all users
+   * Questions that were answered, or that nobody has answered in time, newest first, with what came of their calls: of the
+   * store's index. Where that keeps none, of the 500 sessions that changed last, and the page says so (`newest`): then the
+   * logs of sessions are read that have changed since it was asked before.
+   * @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED` where sessions cannot be listed over all users,
+   *   `INVALID_ARGUMENT / E_BAD_INPUT` for an `after` that no page has
    */
-  decided(filter: DecidedFilter): Promise<DecidedQuestion[]>;
+  decided(filter: DecidedFilter): Promise<DecidedPage>;
   /**
    * What policy says now of the call that a question is about (or of a call, by its id), and why: which rules were tried, which
    * decides. `args`: of these arguments in place of the call's, also where the tool takes them and whether this person's

@@ -1,11 +1,20 @@
-import type { AgentEvent, PolicyDecisionRecord, SessionPlace, SessionSummary } from '../../contracts/index.ts';
+import type {
+  AgentEvent,
+  DecidedPage,
+  PolicyDecisionRecord,
+  SessionPlace,
+  SessionSummary,
+  StoredDecision,
+  ToolResponseEvent,
+} from '../../contracts/index.ts';
 import { callIdOf } from '../../contracts/index.ts';
 import { mayBeSubagents } from '../../gate/index.ts';
-import type { DecidedQuestion, LogMark } from '../../session/index.ts';
-import { markAt, nameOfPrincipal, readBehind } from '../../session/index.ts';
+import type { LogMark } from '../../session/index.ts';
+import { callResult, decidedPage, markAt, readBehind } from '../../session/index.ts';
 import type { DecidedFilter } from './approvals.ts';
 import { lookPast } from './open-places.ts';
 import type { ApprovalHost } from './open-sessions.ts';
+import { decidedQuery, shown } from './stored-decisions.ts';
 
 /** Sessions that one look goes through, those that changed last first. */
 const MAX_SESSIONS = 500;
@@ -14,17 +23,10 @@ const PAGE = 100;
 const AT_ONCE = 4;
 /** Sessions whose decided questions are kept. */
 const MAX_KEPT = 5000;
-/** Of one answer, unless another number is asked for. */
-const SHOWN = 50;
-
-interface Entry extends Omit<DecidedQuestion, keyof SessionPlace> {
-  /** Ids of all who have answered it. */
-  people: Set<string>;
-  /** Names of the principals: the same id may act for others. */
-  answerers: Set<string>;
-}
-
-type Found = DecidedQuestion & Pick<Entry, 'people' | 'answerers'>;
+type Entry = Omit<StoredDecision, keyof SessionPlace | 'people' | 'answerers'> & {
+  people: string[];
+  answerers: string[];
+};
 
 interface Read {
   /** Where the log stood: at another place, there is more to read. */
@@ -37,7 +39,7 @@ interface Read {
 }
 
 /**
- * Questions that people have answered, in the sessions that changed last. A log is read once, and then what was added to it;
+ * Questions that people have answered, in the sessions that changed last, for stores that keep no index of them. A log is read once, and then what was added to it;
  * one look after the other.
  */
 export class DecidedQuestions {
@@ -46,23 +48,20 @@ export class DecidedQuestions {
   readonly #read = new Map<string, Read>();
   #looking: Promise<unknown> = Promise.resolve();
   /** A look that has not begun. */
-  #next: Promise<Found[]> | undefined;
+  #next: Promise<StoredDecision[]> | undefined;
 
   constructor(host: Pick<ApprovalHost, 'borrow' | 'warn' | 'allSessions'>) {
     this.#host = host;
   }
 
-  /** Newest first. */
-  async list(filter: DecidedFilter): Promise<DecidedQuestion[]> {
-    const all = await this.#look();
-    const { limit = SHOWN, after } = filter;
-    const found = all.filter((one) => isShown(one, filter)).sort((a, b) => order(b, a));
-    const from = after === undefined ? 0 : found.findIndex((one) => placeOf(one) < after);
-    return from < 0 ? [] : found.slice(from, from + limit).map(({ people: _, answerers: __, ...one }) => one);
+  async list(filter: DecidedFilter): Promise<DecidedPage> {
+    const query = decidedQuery(filter);
+    const { decided, ...page } = decidedPage(await this.#look(), query);
+    return { ...page, decided: decided.map(shown), newest: MAX_SESSIONS };
   }
 
   /** Those who ask while one look is under way share the next one. */
-  #look(): Promise<Found[]> {
+  #look(): Promise<StoredDecision[]> {
     if (this.#next) return this.#next;
     const look = this.#looking.then(() => {
       this.#next = undefined;
@@ -73,8 +72,8 @@ export class DecidedQuestions {
     return look;
   }
 
-  async #all(): Promise<Found[]> {
-    const found: Found[] = [];
+  async #all(): Promise<StoredDecision[]> {
+    const found: StoredDecision[] = [];
     for (const session of await this.#sessions()) {
       const { userId, id: sessionId, agent = '' } = session;
       const { entries } = this.#read.get(nameOf(session)) ?? {};
@@ -127,52 +126,40 @@ const newRead = (): Read => ({ stand: '', tools: new Map(), entries: new Map() }
 function note(read: Read, event: AgentEvent): void {
   const { tools, entries } = read;
   read.mark = markAt(read.mark, event);
+  const of = (callId: string) => [...entries.values()].filter((entry) => entry.callId === callId);
   if (event.type === 'tool_request') tools.set(event.requestId, event.name);
   else if (event.type === 'elicitation_response') {
     const { requestId, action, by, byName, timestamp: at } = event as typeof event & { by?: string; byName?: string };
     const before = entries.get(requestId);
-    const people = before?.people ?? new Set();
-    const answerers = before?.answerers ?? new Set();
-    if (by !== undefined) people.add(by);
-    // Older executors give the id alone, which is also that of the same principal where they act for others.
-    if (byName !== undefined) answerers.add(byName);
-    const tool = tools.get(callIdOf(requestId));
+    const callId = callIdOf(requestId);
+    const tool = tools.get(callId);
+    const { by: _, ...known } = before ?? {};
     entries.set(requestId, {
-      ...before,
-      ...{ requestId, action, at, people, answerers },
+      ...known,
+      ...{ requestId, callId, action, at },
       ...(tool === undefined ? {} : { tool }),
       ...(by === undefined ? {} : { by }),
+      people: withOne(before?.people, by),
+      // Older executors give the id alone, which is also that of the same principal where they act for others.
+      answerers: withOne(before?.answerers, byName),
     });
+  } else if (event.type === 'tool_response') {
+    const { requestId, isError, errorType, timestamp } = event as ToolResponseEvent;
+    for (const entry of of(requestId)) {
+      entry.result = callResult(isError, errorType);
+      entry.endedAt = timestamp;
+    }
   } else if (event.type === 'custom' && event.kind === 'policy_decision') {
     const { callId, ruleId, outcome } = event.data as PolicyDecisionRecord;
-    for (const entry of entries.values()) {
-      if (callIdOf(entry.requestId) !== callId) continue;
+    for (const entry of of(callId)) {
       entry.outcome = outcome;
       if (ruleId !== undefined) entry.ruleId = ruleId;
     }
   }
 }
 
-function isShown(one: Found, filter: DecidedFilter): boolean {
-  const { by, userId, action, tool, answeredBy, since, before, search, everybodys = false } = filter;
-  const who = nameOfPrincipal(by);
-  if (one.userId !== who && !one.answerers.has(who) && !(everybodys === true || includes(everybodys, one.userId)))
-    return false;
-  if (userId !== undefined && one.userId !== userId) return false;
-  if (action !== undefined && one.action !== action) return false;
-  if (tool !== undefined && one.tool !== tool) return false;
-  if (answeredBy !== undefined && !one.people.has(answeredBy) && !one.answerers.has(answeredBy)) return false;
-  const at = Date.parse(one.at);
-  if ((since !== undefined && !(at >= since)) || (before !== undefined && !(at < before))) return false;
-  if (search === undefined) return true;
-  const words = [one.tool, one.sessionId, one.userId, one.ruleId, ...one.people].join(' ').toLowerCase();
-  return words.includes(search.toLowerCase());
-}
+const withOne = (known: readonly string[] = [], one: string | undefined): string[] =>
+  one === undefined || known.includes(one) ? [...known] : [...known, one];
 
-const includes = (users: false | readonly string[], userId: string) => users !== false && users.includes(userId);
-
-/** Of two that were answered at the same time, by their names. */
-const placeOf = ({ at, sessionId, requestId }: DecidedQuestion) => `${at} ${sessionId} ${requestId}`;
-const order = (a: DecidedQuestion, b: DecidedQuestion) => (placeOf(a) < placeOf(b) ? -1 : 1);
 const standOf = ({ updatedAt, length }: SessionSummary) => `${updatedAt} ${length}`;
 const nameOf = ({ userId, id }: SessionSummary) => JSON.stringify([userId, id]);

@@ -2,7 +2,7 @@ import type { GivenAnswer, Principal, ReportedRequest, SessionPlace, Settlement 
 import { CoxswainError, callIdOf, openRequestOf } from '../../contracts/index.ts';
 import type { AskedRequest } from '../../gate/index.ts';
 import { approversOf, notApprover, putAs, whyNotOpen } from '../../gate/index.ts';
-import type { DecidedQuestion, Shape } from '../../session/index.ts';
+import type { DecidedPage, Shape } from '../../session/index.ts';
 import {
   amount,
   anything,
@@ -33,6 +33,7 @@ import { placesOf, wasDeleted } from './open-places.ts';
 import { askedIn, checkFilter, matches, OpenQuestions } from './open-questions.ts';
 import type { ApprovalFilter, ApprovalHost, ApprovalPlace, BorrowedSession, OpenApproval } from './open-sessions.ts';
 import { outcomeOf } from './outcome.ts';
+import { storedDecisions } from './stored-decisions.ts';
 
 /** Questions, or changes of some, that a watcher may leave unread. */
 const MAX_UNREAD = 1000;
@@ -145,10 +146,11 @@ export class HostApprovals implements Approvals, Holder {
     return found && outcomeOf(this.#host, { requestId, by, place, open: found.open });
   }
 
-  async decided(filter: DecidedFilter): Promise<DecidedQuestion[]> {
+  async decided(filter: DecidedFilter): Promise<DecidedPage> {
     checkOptions<DecidedFilter>(filter, 'approvals.decided: filter', decidedShape);
     checkPrincipal(filter.by, 'approvals.decided: filter.by');
-    return this.#decided.list(filter);
+    const stored = await storedDecisions((query) => this.#host.storedDecisions(query), filter);
+    return stored ?? this.#decided.list(filter);
   }
 
   async explain(requestId: string, asking: Parameters<Approvals['explain']>[1]): ReturnType<Approvals['explain']> {
@@ -285,6 +287,7 @@ const decidedShape: Shape<DecidedFilter> = {
   by: object,
   everybodys: either(flag, names),
   userId: text,
+  agent: text,
   action: text,
   answeredBy: text,
   since: amount,

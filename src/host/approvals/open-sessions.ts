@@ -1,4 +1,12 @@
-import type { OpenRequest, Principal, SessionPlace, SessionSummary } from '../../contracts/index.ts';
+import type {
+  DecidedPage,
+  DecidedQuery,
+  OpenRequest,
+  Principal,
+  SessionPlace,
+  SessionSummary,
+  StoredDecision,
+} from '../../contracts/index.ts';
 import type { DeniedSince, HostedSession } from '../hosted/index.ts';
 
 /** A question that somebody may answer who holds no session. */
@@ -61,6 +69,11 @@ export interface ApprovalHost {
    * @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED`
    */
   allSessions(page: { limit: number; after?: string }): Promise<SessionSummary[]>;
+  /**
+   * A page of what the store's index says was decided; undefined: there is none.
+   * @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED`
+   */
+  storedDecisions(query: DecidedQuery): Promise<DecidedPage<StoredDecision> | undefined>;
   /** Names of tools that are agents: what they ask may be in sessions of which no index tells. */
   readonly agentTools: ReadonlySet<string>;
   warn(message: string, error?: unknown): void;

@@ -1,6 +1,6 @@
 import { checkOptions, flag, isEmpty, LazyMap, newId } from '../../base/index.ts';
-import type { SessionSummary } from '../../contracts/index.ts';
-import { MemoryJournal } from '../../session/index.ts';
+import type { DecidedPage, DecidedQuery, SessionSummary, StoredDecision } from '../../contracts/index.ts';
+import { decidedPage, MemoryJournal } from '../../session/index.ts';
 import type { StoredEvent } from '../log/index.ts';
 import { applyDelta, joinState, noState } from '../log/index.ts';
 import type { MemoryApp, MemorySession, MemoryUser, StateValues } from './in-memory-session.ts';
@@ -8,6 +8,7 @@ import {
   addCopies,
   Copied,
   copyInPages,
+  decisionsOf,
   isMarker,
   recordOf,
   ScopeState,
@@ -118,6 +119,12 @@ export class InMemorySessionService implements SessionService {
       if (from === 0) throw storeRefusal.cursor(after);
     }
     return sessions.slice(from, from + limit).map(summaryOf);
+  }
+
+  async decided({ app }: { app: string }, query: DecidedQuery): Promise<DecidedPage<StoredDecision>> {
+    const sessions = this.#within({ app });
+    storeInput.decided(query);
+    return decidedPage(decisionsOf(sessions), query);
   }
 
   async delete(key: SessionKey): Promise<void> {
@@ -334,6 +341,7 @@ export class InMemorySessionService implements SessionService {
       openTurn: undefined,
       checkpoint: undefined,
       facts: noFacts(),
+      questions: undefined,
     };
     this.#apps.set(key.app, app);
     app.users.set(key.userId, user);

@@ -1,10 +1,12 @@
 import type { LazyMap } from '../../base/index.ts';
 import { isEmpty, Pace } from '../../base/index.ts';
-import type { SessionSummary } from '../../contracts/index.ts';
+import type { SessionSummary, StoredDecision } from '../../contracts/index.ts';
 import { listedSession } from '../../session/index.ts';
 import type { OpenTurnChange, StoredEvent } from '../log/index.ts';
 import { applyDelta, joinState, noState, openCallChanges, openTurnChange, openTurnOf } from '../log/index.ts';
 import { EventIds } from './event-ids.ts';
+import type { QuestionRow } from './question-rows.ts';
+import { QuestionBook, questionTouch, storedDecision } from './question-rows.ts';
 import { Cuts, effectiveEvents, OpenCallFold } from './rewound.ts';
 import type { SessionFacts } from './session-facts.ts';
 import { addFacts, factsChange, listedFacts, noFacts } from './session-facts.ts';
@@ -71,6 +73,8 @@ export interface MemorySession {
   openTurn: { agent: string; at: number } | undefined;
   checkpoint: StoredCheckpoint | undefined;
   facts: SessionFacts;
+  /** What was asked about its calls; undefined: nothing. */
+  questions: QuestionBook | undefined;
 }
 
 export interface MemoryUser {
@@ -134,9 +138,39 @@ function commit(session: MemorySession, stored: readonly StoredEvent[]): void {
   }
   const title = titleChange(stored);
   if (title !== undefined) session.title = title ?? undefined;
+  noteQuestions(session, stored);
   indexCalls(session, stored);
   markTurn(session, stored);
   noteFacts(session.facts, stored);
+}
+
+/** Before the calls that are closed are taken out of the index, which knows their tools. */
+function noteQuestions(session: MemorySession, stored: readonly StoredEvent[]): void {
+  const touch = questionTouch(stored);
+  if (stored.some(isMarker)) {
+    session.questions = questionsOf(session);
+    session.questions.add(effectiveEvents(session.events));
+  } else if (touch === 'asks' || (touch === 'ends' && session.questions)) {
+    session.questions ??= questionsOf(session);
+    session.questions.add(stored);
+  }
+  // Nobody keeps count of them here.
+  session.questions?.changes();
+}
+
+function questionsOf({ open }: MemorySession, rows?: Iterable<QuestionRow>): QuestionBook {
+  return new QuestionBook(rows, (callId) => open.get(callId)?.name);
+}
+
+/** Questions of sessions that were decided. */
+export function* decisionsOf(sessions: Iterable<MemorySession>): Generator<StoredDecision> {
+  for (const { key, facts, questions } of sessions) {
+    const place = { agent: facts.agent, userId: key.userId, sessionId: key.id };
+    for (const row of questions?.rows() ?? []) {
+      const one = storedDecision(place, row);
+      if (one) yield one;
+    }
+  }
 }
 
 function noteFacts(facts: SessionFacts, events: readonly StoredEvent[]): void {
@@ -164,6 +198,7 @@ export class Copied {
   twice: string | undefined;
   readonly calls = new OpenCallFold();
   readonly facts = noFacts();
+  readonly questions = new QuestionBook();
   readonly pages: SettlePages | undefined;
   readonly #cuts: Cuts;
   readonly #areIdsKnown: boolean;
@@ -190,6 +225,7 @@ export class Copied {
     }
     const counting = this.#cuts.counting(events);
     this.calls.add(counting);
+    this.questions.add(counting);
     this.pages?.see(events, counting);
   }
 }
@@ -222,9 +258,14 @@ async function inPages(events: readonly StoredEvent[], work: (page: readonly Sto
 }
 
 /** @param events of another log, in a list of their own, for a session that has none */
-export function addCopies(session: MemorySession, events: StoredEvent[], { ids, calls, facts }: Copied): void {
+export function addCopies(
+  session: MemorySession,
+  events: StoredEvent[],
+  { ids, calls, facts, questions }: Copied,
+): void {
   session.events = events;
   session.facts = facts;
+  session.questions = questionsOf(session, questions.rows());
   session.ids = ids;
   const at = session.updatedAt;
   for (const { callId, name, seq } of calls.opened()) session.open.set(callId, { name, seq, at });

@@ -2,6 +2,8 @@
 export type { EventRow, StoredEventRow } from './event-codec.ts';
 export { decodeEvent, encodeEvent, sqlTime, timeOf } from './event-codec.ts';
 export { InMemorySessionService } from './in-memory-session-service.ts';
+export type { QuestionRow } from './question-rows.ts';
+export { callsOfQuestions, QuestionBook, questionTouch, storedDecision } from './question-rows.ts';
 export { Cuts, deltaBackTo, effectiveEvents, OpenCallFold, rewoundBy } from './rewound.ts';
 export type { FactsChange, SessionFacts } from './session-facts.ts';
 export { addFacts, factsChange, listedFacts, MAX_TOOLS, noFacts, toolEntry } from './session-facts.ts';

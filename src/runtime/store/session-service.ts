@@ -1,4 +1,4 @@
-import type { SessionSummary } from '../../contracts/index.ts';
+import type { DecidedPage, DecidedQuery, SessionSummary, StoredDecision } from '../../contracts/index.ts';
 import type { StoredEvent } from '../log/index.ts';
 
 /** Names one session. Each part is one safe segment. */
@@ -199,6 +199,14 @@ export interface SessionService {
     options?: { limit?: number; after?: string; users?: readonly string[] },
   ): Promise<SessionSummary[]>;
   /**
+   * Questions about calls that were answered, or that nobody has answered in time, over all users of the app, newest first:
+   * as the events that count say, each from the append on that stores its answer, with the result of its call from the append
+   * on that ends that. They go with their session. `agent` is '' where the store does not know yet with which the session
+   * began. Absent: a host looks through the logs of the 500 sessions that have changed last.
+   * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
+   */
+  decided?(scope: { app: string }, query: DecidedQuery): Promise<DecidedPage<StoredDecision>>;
+  /**
    * Removes session, events and open calls, and the sessions of the sub-agents that it has called; shared state stays.
    * Nothing happens to an unknown one. Whether somebody runs the session itself is not asked: the caller
    * `acquire`s it before, or knows that nobody does.
@@ -207,7 +215,8 @@ export interface SessionService {
    */
   delete(key: SessionKey): Promise<void>;
   /**
-   * Adds events in one transaction: assigns `seq`, applies their state deltas, keeps the index of open calls.
+   * Adds events in one transaction: assigns `seq`, applies their state deltas, keeps the indexes of open calls and of
+   * decided questions.
    * Returns them as stored, deep-frozen (the given objects are taken over, do not touch them afterwards).
    * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`, `ABORTED / E_FENCED | E_SESSION_CONFLICT`,
    *   `ALREADY_EXISTS / E_EVENT_EXISTS` (details.id; nothing of the batch is stored)

@@ -1,11 +1,13 @@
 import type { Shape } from '../../base/index.ts';
 import {
+  amount,
   anything,
   badInput,
   bag,
   checkIs,
   checkOptions,
   checkShape,
+  count,
   fn,
   guarded,
   isObject,
@@ -17,6 +19,7 @@ import {
   required,
   text,
 } from '../../base/index.ts';
+import type { DecidedQuery } from '../../contracts/index.ts';
 import { assertSafeId } from '../../contracts/index.ts';
 import { sessionTitle } from '../../session/index.ts';
 import type { StoredEvent } from '../log/index.ts';
@@ -42,6 +45,20 @@ interface ListOptions {
 const createShape: Shape<CreateOptions> = { state: bag, title: sessionTitle };
 const getShape: Shape<GetOptions> = { after: anything, limit: anything, recent: anything };
 const listShape: Shape<ListOptions> = { limit: anything, after: text, users: names };
+const decidedShape: Shape<DecidedQuery> = {
+  users: names,
+  orBy: text,
+  userId: text,
+  agent: text,
+  tool: text,
+  action: text,
+  answeredBy: text,
+  since: amount,
+  before: amount,
+  search: text,
+  limit: required(count),
+  after: text,
+};
 const appendShape: Shape<AppendOptions> = { epoch: number, expectedSeq: number };
 const restoredShape: Shape<RestoredSession> = {
   title: sessionTitle,
@@ -61,6 +78,8 @@ export const storeInput = {
       checkOptions<GetOptions>(options, 'get: options', getShape);
   },
   list: (options: ListOptions): void => checkOptions<ListOptions>(options, 'list: options', listShape),
+  // A name that is not known may be meant to narrow what is shown.
+  decided: (query: DecidedQuery): void => checkOptions<DecidedQuery>(query, 'decided: query', decidedShape),
   search: (options: { limit?: number }): void =>
     checkOptions<typeof options>(options, 'search: options', { limit: anything }),
   fork: (options: ForkOptions): void => checkOptions<ForkOptions>(options, 'fork: options', forkShape),

@@ -52,9 +52,10 @@ export const approvalMethods: Handlers<
   'approvals/outcome': (connection, { requestId, sessionId, userId, agent }) =>
     approvals(connection).outcome(connection.principal, requestId, { sessionId, userId, agent }),
 
-  'approvals/decided': async (connection, { user, action, tool, by, since, before, search, limit, after }) => {
+  'approvals/decided': async (connection, { user, agent, action, tool, by, since, before, search, limit, after }) => {
     const filter = {
       ...(user === undefined ? {} : { userId: user }),
+      ...(agent === undefined ? {} : { agent }),
       ...(action === undefined ? {} : { action }),
       ...(tool === undefined ? {} : { tool }),
       ...(by === undefined ? {} : { answeredBy: by }),
@@ -64,7 +65,8 @@ export const approvalMethods: Handlers<
       ...(limit === undefined ? {} : { limit }),
       ...(after === undefined ? {} : { after }),
     };
-    return { decided: await approvals(connection).decided(connection.principal, filter) };
+    const page = await approvals(connection).decided(connection.principal, filter);
+    return { ...page };
   },
 
   'approvals/explain': (connection, { requestId, sessionId, userId, agent, args }) =>

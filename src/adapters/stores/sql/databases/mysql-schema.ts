@@ -1,3 +1,4 @@
+import type { SchemaStep } from '../statements/index.ts';
 import { fillOpenTurns, fillSessionFacts } from '../statements/index.ts';
 
 // A binary collation: otherwise 'abc' = 'ABC'. JSON is text; utf8mb4 is what holds every character.
@@ -5,7 +6,14 @@ import { fillOpenTurns, fillSessionFacts } from '../statements/index.ts';
 const key = 'varchar(128) NOT NULL';
 const table = 'ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
 
-export const mysqlSteps = [
+const ofSessions = "table_schema = database() AND table_name = 'adk_sessions'";
+const hasColumn = (name: string) =>
+  `SELECT 1 AS done FROM information_schema.columns WHERE ${ofSessions} AND column_name = '${name}'`;
+const hasIndex = (name: string) =>
+  `SELECT 1 AS done FROM information_schema.statistics WHERE ${ofSessions} AND index_name = '${name}' LIMIT 1`;
+const without = (found: string) => `SELECT 1 AS done FROM dual WHERE NOT EXISTS (${found})`;
+
+export const mysqlSteps: readonly SchemaStep[] = [
   {
     up: [
       `CREATE TABLE IF NOT EXISTS adk_sessions (
@@ -219,5 +227,59 @@ export const mysqlSteps = [
       fillSessionFacts,
     ],
     down: ['DROP TABLE IF EXISTS adk_session_facts'],
+  },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_questions (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        request_id varchar(255) NOT NULL,
+        call_id varchar(255) NOT NULL,
+        tool longtext,
+        kind longtext,
+        asked_at bigint,
+        expires_at bigint,
+        quorum bigint,
+        rule_id longtext,
+        action varchar(16),
+        edited smallint NOT NULL,
+        decided_by longtext,
+        decided_at bigint,
+        outcome varchar(16),
+        result varchar(16),
+        ended_at bigint,
+        people longtext NOT NULL,
+        answerers longtext NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, request_id),
+        INDEX adk_questions_newest_index (app_name, decided_at, user_id, session_id, request_id),
+        INDEX adk_questions_user_index (app_name, user_id, decided_at, session_id, request_id)
+      ) ${table}`,
+      `CREATE TABLE IF NOT EXISTS adk_question_people (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        request_id varchar(255) NOT NULL,
+        person varchar(100) NOT NULL,
+        decided_at bigint NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, request_id, person),
+        INDEX adk_question_people_newest_index (app_name, person, decided_at, user_id, session_id, request_id)
+      ) ${table}`,
+      // Whoever makes a session says 0: those that are there were not looked through.
+      { sql: 'ALTER TABLE adk_sessions ADD COLUMN asked int NOT NULL DEFAULT -1', unless: hasColumn('asked') },
+      {
+        sql: 'CREATE INDEX adk_sessions_unread_index ON adk_sessions (app_name, asked, inserted_at)',
+        unless: hasIndex('adk_sessions_unread_index'),
+      },
+    ],
+    down: [
+      {
+        sql: 'DROP INDEX adk_sessions_unread_index ON adk_sessions',
+        unless: without(hasIndex('adk_sessions_unread_index')),
+      },
+      { sql: 'ALTER TABLE adk_sessions DROP COLUMN asked', unless: without(hasColumn('asked')) },
+      'DROP TABLE IF EXISTS adk_question_people',
+      'DROP TABLE IF EXISTS adk_questions',
+    ],
   },
 ];

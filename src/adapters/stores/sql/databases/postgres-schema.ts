@@ -227,4 +227,53 @@ export const postgresSteps = [
     ],
     down: ['DROP TABLE IF EXISTS adk_session_facts'],
   },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_questions (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        request_id varchar(255) COLLATE "C" NOT NULL,
+        call_id varchar(255) COLLATE "C" NOT NULL,
+        tool text,
+        kind text,
+        asked_at bigint,
+        expires_at bigint,
+        quorum bigint,
+        rule_id text,
+        action varchar(16),
+        edited smallint NOT NULL,
+        decided_by text,
+        decided_at bigint,
+        outcome varchar(16),
+        result varchar(16),
+        ended_at bigint,
+        people text NOT NULL,
+        answerers text NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, request_id)
+      )`,
+      'CREATE INDEX IF NOT EXISTS adk_questions_newest_index ON adk_questions (app_name, decided_at, user_id, session_id, request_id)',
+      'CREATE INDEX IF NOT EXISTS adk_questions_user_index ON adk_questions (app_name, user_id, decided_at, session_id, request_id)',
+      `CREATE TABLE IF NOT EXISTS adk_question_people (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        request_id varchar(255) COLLATE "C" NOT NULL,
+        person ${key},
+        decided_at bigint NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, request_id, person)
+      )`,
+      `CREATE INDEX IF NOT EXISTS adk_question_people_newest_index
+        ON adk_question_people (app_name, person, decided_at, user_id, session_id, request_id)`,
+      // Whoever makes a session says 0: those that are there were not looked through.
+      'ALTER TABLE adk_sessions ADD COLUMN IF NOT EXISTS asked integer NOT NULL DEFAULT -1',
+      'CREATE INDEX IF NOT EXISTS adk_sessions_unread_index ON adk_sessions (app_name, inserted_at) WHERE asked < 0',
+    ],
+    down: [
+      'DROP INDEX IF EXISTS adk_sessions_unread_index',
+      'ALTER TABLE adk_sessions DROP COLUMN IF EXISTS asked',
+      'DROP TABLE IF EXISTS adk_question_people',
+      'DROP TABLE IF EXISTS adk_questions',
+    ],
+  },
 ];

@@ -231,6 +231,55 @@ export const sqliteSteps = [
     ],
     down: ['DROP TABLE adk_session_facts'],
   },
+  {
+    up: [
+      `CREATE TABLE adk_questions (
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        request_id TEXT NOT NULL,
+        call_id TEXT NOT NULL,
+        tool TEXT,
+        kind TEXT,
+        asked_at INTEGER,
+        expires_at INTEGER,
+        quorum INTEGER,
+        rule_id TEXT,
+        action TEXT,
+        edited INTEGER NOT NULL,
+        decided_by TEXT,
+        decided_at INTEGER,
+        outcome TEXT,
+        result TEXT,
+        ended_at INTEGER,
+        people TEXT NOT NULL,
+        answerers TEXT NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, request_id)
+      ) WITHOUT ROWID`,
+      'CREATE INDEX adk_questions_newest_index ON adk_questions (app_name, decided_at, user_id, session_id, request_id)',
+      'CREATE INDEX adk_questions_user_index ON adk_questions (app_name, user_id, decided_at, session_id, request_id)',
+      `CREATE TABLE adk_question_people (
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        request_id TEXT NOT NULL,
+        person TEXT NOT NULL,
+        decided_at INTEGER NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, request_id, person)
+      ) WITHOUT ROWID`,
+      `CREATE INDEX adk_question_people_newest_index
+        ON adk_question_people (app_name, person, decided_at, user_id, session_id, request_id)`,
+      // Whoever makes a session says 0: those that are there were not looked through.
+      'ALTER TABLE adk_sessions ADD COLUMN asked INTEGER NOT NULL DEFAULT -1',
+      'CREATE INDEX adk_sessions_unread_index ON adk_sessions (app_name, inserted_at) WHERE asked < 0',
+    ],
+    down: [
+      'DROP INDEX adk_sessions_unread_index',
+      'ALTER TABLE adk_sessions DROP COLUMN asked',
+      'DROP TABLE adk_question_people',
+      'DROP TABLE adk_questions',
+    ],
+  },
 ];
 
 /** Kept in `PRAGMA user_version`. */

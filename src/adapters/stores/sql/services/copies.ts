@@ -1,4 +1,4 @@
-import type { OpenCallFold, SessionFacts, SessionKey } from '../../../../runtime/index.ts';
+import type { OpenCallFold, QuestionBook, SessionFacts, SessionKey } from '../../../../runtime/index.ts';
 import { firstEpoch, storeRefusal } from '../../../../runtime/index.ts';
 import type { SqlDialect, State, Steps, Value } from '../statements/index.ts';
 import {
@@ -34,6 +34,14 @@ export interface Draft {
   readonly initialState: Readonly<State>;
   /** Somebody else's was there, with events of its own. */
   readonly isTakenOver: boolean;
+}
+
+/** What the events of a copy come to. */
+export interface CopiedLog {
+  readonly state: State;
+  readonly calls: OpenCallFold;
+  readonly facts: SessionFacts;
+  readonly questions: QuestionBook;
 }
 
 /**
@@ -72,8 +80,9 @@ export class Copies {
 
   *#insert(target: SessionKey, token: string): Steps<void> {
     const time = now();
-    const columns = 'app_name, user_id, id, state, inserted_at, updated_at, last_seq, epoch, owner, initial_state';
-    const given: Value[] = [...values(target), '{}', time, time, DRAFT, firstEpoch(), token, '{}'];
+    const columns =
+      'app_name, user_id, id, state, inserted_at, updated_at, last_seq, epoch, owner, initial_state, asked';
+    const given: Value[] = [...values(target), '{}', time, time, DRAFT, firstEpoch(), token, '{}', 0];
     try {
       yield* runStatement(`INSERT INTO adk_sessions (${columns}) VALUES (${given.map(() => '?').join(', ')})`, given);
     } catch (error) {
@@ -101,7 +110,7 @@ export class Copies {
   }
 
   /** The draft becomes a session. */
-  *finish(draft: Draft, state: State, calls: OpenCallFold, facts: SessionFacts): Steps<void> {
+  *finish(draft: Draft, { state, calls, facts, questions }: CopiedLog): Steps<void> {
     const { target, lastSeq, title, initialState } = draft;
     const time = uniqueNow();
     const sql = `UPDATE adk_sessions SET last_seq = ?, state = ?, title = ?, initial_state = ?, owner = NULL,
@@ -110,6 +119,7 @@ export class Copies {
     if ((yield* runStatement(sql, [...given, ...values(target), draft.token])) === 0) throw yield* this.#lost(target);
     yield* this.#tables.leavesOpen(target, calls);
     yield* this.#tables.facts.set(target, facts);
+    yield* this.#tables.questions.set(target, questions);
   }
 
   /** Takes away some of the events of a draft, and the draft with the last of them. False: there is more to do. */

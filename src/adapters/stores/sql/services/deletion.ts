@@ -6,6 +6,7 @@ import { all, OF_SESSION, one, runStatement, values, WHERE_DRAFT, WHERE_SESSION 
 import { forgetCheckpoint } from './checkpoints.ts';
 import { forgetNotes } from './journal.ts';
 import type { Leases } from './leases.ts';
+import { forgetQuestions } from './questions.ts';
 import { forgetFacts } from './session-facts.ts';
 import type { Writes } from './writes.ts';
 
@@ -88,6 +89,7 @@ export function* deleteRows(tables: Writes, key: SessionKey, own: OwnLeases): St
     yield* runStatement(`DELETE FROM adk_dead_holders ${OF_SESSION}`, values(each));
     yield* forgetCheckpoint(each);
     yield* forgetFacts(each);
+    yield* forgetQuestions(each);
   }
   yield* forgetNotes({ app: key.app, userId: key.userId, sessionId: key.id });
   return { count, held: [] };

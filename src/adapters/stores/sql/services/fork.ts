@@ -1,10 +1,10 @@
 import { breath } from '../../../../base/index.ts';
 import { isCoxswainError } from '../../../../contracts/index.ts';
-import type { SessionFacts, SessionKey, SessionRecord, Settle, StoredEvent } from '../../../../runtime/index.ts';
-import { Cuts, foldState, newId, noFacts, OpenCallFold, storeInput } from '../../../../runtime/index.ts';
+import type { SessionKey, SessionRecord, Settle, StoredEvent } from '../../../../runtime/index.ts';
+import { Cuts, foldState, newId, noFacts, OpenCallFold, QuestionBook, storeInput } from '../../../../runtime/index.ts';
 import type { LongWrite, SqlEngine, Steps, Value } from '../statements/index.ts';
 import { damaged } from '../statements/index.ts';
-import type { Copies, Draft } from './copies.ts';
+import type { CopiedLog, Copies, Draft } from './copies.ts';
 import { addSome } from './session-facts.ts';
 import type { Writes } from './writes.ts';
 
@@ -23,10 +23,7 @@ export interface Workshop {
   readonly copies: Copies;
 }
 
-interface Read {
-  readonly state: Record<string, unknown>;
-  readonly calls: OpenCallFold;
-  readonly facts: SessionFacts;
+interface Read extends CopiedLog {
   /** Ends the copy. */
   readonly end: () => Steps<readonly StoredEvent[]>;
 }
@@ -51,7 +48,7 @@ export async function forkInPages(
     const read = await copyAll(shop, draft, settle, writing);
     await writing?.flush();
     return await engine().transaction('write', function* () {
-      yield* copies.finish(draft, read.state, read.calls, read.facts);
+      yield* copies.finish(draft, read);
       const more = yield* read.end();
       storeInput.append(more, undefined);
       return yield* tables.recordWith(target, yield* tables.append(target, more, {}));
@@ -76,6 +73,7 @@ async function copyAll(
   const state = { ...initialState };
   const calls = new OpenCallFold();
   const facts = noFacts();
+  const questions = new QuestionBook();
   const pages = settle.inPages?.(initialState);
   const whole: StoredEvent[] = [];
   const { rowsPerCopy } = tables.dialect;
@@ -97,6 +95,7 @@ async function copyAll(
     addSome(facts, events);
     const counting = cuts.counting(events);
     calls.add(counting);
+    questions.add(counting);
     if (pages) pages.see(events, counting);
     else for (const event of events) whole.push(event);
     await breath();
@@ -104,7 +103,7 @@ async function copyAll(
   const end = function* (): Steps<readonly StoredEvent[]> {
     return pages ? pages.end() : settle(yield* tables.recordWith(target, whole));
   };
-  return { state, calls, facts, end };
+  return { state, calls, facts, questions, end };
 }
 
 async function rewindsOf(engine: () => SqlEngine, tables: Writes, source: SessionKey, lastSeq: number) {

@@ -1,4 +1,4 @@
-import type { SessionSummary } from '../../../../contracts/index.ts';
+import type { DecidedPage, DecidedQuery, SessionSummary, StoredDecision } from '../../../../contracts/index.ts';
 import { isCoxswainError } from '../../../../contracts/index.ts';
 import type {
   AlteredRow,
@@ -35,6 +35,7 @@ import { DuplicateEvent, runStatement } from '../statements/index.ts';
 import { SqlArtifactService } from './artifact-service.ts';
 import { SqlCheckpoints } from './checkpoints.ts';
 import { Copies } from './copies.ts';
+import { findDecided, UnreadLogs } from './decided.ts';
 import { deleteSession } from './deletion.ts';
 import type { Workshop } from './fork.ts';
 import { forkInPages, removeDraft } from './fork.ts';
@@ -72,6 +73,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
   readonly #engine: SqlEngine;
   readonly #tables: Writes;
   readonly #copies: Copies;
+  readonly #unread: UnreadLogs;
   readonly #leases: Leases;
   #closed = false;
 
@@ -85,6 +87,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     this.checkpoints = new SqlCheckpoints(() => this.#ready());
     this.#tables = new Writes(engine.dialect);
     this.#copies = new Copies(engine.dialect, this.#tables);
+    this.#unread = new UnreadLogs(() => this.#ready(), this.#tables);
     this.#leases = locks
       ? new LockLeases(engine, this.#tables, host, locks)
       : new OwnerLeases(engine, this.#tables, host);
@@ -151,6 +154,15 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     const { sessions, uncounted } = await look();
     const counted = (await countSome(engine, this.#tables, uncounted)) ? (await look()).sessions : sessions;
     return counted.map(listedSession);
+  }
+
+  async decided(scope: { app: string }, query: DecidedQuery): Promise<DecidedPage<StoredDecision>> {
+    this.#ready();
+    checkScope(scope);
+    storeInput.decided(query);
+    const unread = await this.#unread.look(scope.app);
+    const page = await findDecided(() => this.#ready(), scope.app, query);
+    return { ...page, ...(unread > 0 ? { unread } : {}) };
   }
 
   async delete(key: SessionKey): Promise<void> {

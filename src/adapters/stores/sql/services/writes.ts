@@ -10,6 +10,8 @@ import {
   OpenCallFold,
   openTurnChange,
   placeEvent,
+  QuestionBook,
+  questionTouch,
   sealEvent,
   sealedLog,
   storeRefusal,
@@ -36,6 +38,7 @@ import {
   writeText,
 } from '../statements/index.ts';
 import { OpenIndex } from './open-index.ts';
+import { ASKED, claimChanges, QuestionsTable } from './questions.ts';
 import type { ReadyAppend } from './ready-append.ts';
 import { prepare } from './ready-append.ts';
 import { FactsTable, factsOf } from './session-facts.ts';
@@ -64,6 +67,8 @@ export class Writes extends Reads {
   readonly #open: OpenIndex;
   /** What lists show of logs. */
   readonly facts: FactsTable;
+  /** What people were asked, and what they have answered. */
+  readonly questions: QuestionsTable;
   readonly #app: string;
   readonly #user: string;
   readonly #claims = new Map<number, string>();
@@ -75,6 +80,7 @@ export class Writes extends Reads {
     this.#eventRow = row(3 + EVENT_VALUES);
     this.#open = new OpenIndex(dialect);
     this.facts = new FactsTable(dialect);
+    this.questions = new QuestionsTable(dialect);
     const upsert = (table: string, keys: readonly string[]) =>
       `INSERT INTO ${table} (${keys.join(', ')}, state, updated_at, version)
        VALUES (${keys.map(() => '?').join(', ')}, '{}', ?, 1) ${dialect.onConflict(keys, [
@@ -108,7 +114,8 @@ export class Writes extends Reads {
       return [];
     }
     const needsState = durable.some(({ actions }) => hasOwnKeys(actions.stateDelta));
-    const claimed = yield* this.#claim(key, durable.length, options, needsState, hand);
+    const touch = questionTouch(durable);
+    const claimed = yield* this.#claim(key, durable.length, options, { needsState, touch, hand });
     const firstSeq = claimed.lastSeq - durable.length + 1;
     const place = prepared ? placeEvent : sealEvent;
     const stored = durable.map((event, index) => place(event, firstSeq + index));
@@ -128,6 +135,9 @@ export class Writes extends Reads {
     }
     yield* this.insertEvents(key, stored, prepared?.rows);
     const turn = openTurnChange(stored);
+    const concerns = touch !== undefined && claimed.asked === 1 && turn?.kind !== 'unknown';
+    // Before the calls that these close are taken out of the index, which knows their tools.
+    if (concerns) yield* this.questions.change(key, stored, touch);
     // Which turn is open after these, and of a rewind which calls too, says the whole log.
     if (turn?.kind === 'unknown') yield* this.rebuildOpenCalls(key);
     else {
@@ -144,36 +154,38 @@ export class Writes extends Reads {
     key: SessionKey,
     count: number,
     { epoch, expectedSeq }: AppendOptions,
-    needsState: boolean,
-    hand: Hand,
-  ): Steps<{ lastSeq: number; state?: string }> {
+    { needsState, touch, hand }: { needsState: boolean; touch: 'asks' | 'ends' | undefined; hand: Hand },
+  ): Steps<{ lastSeq: number; state?: string; asked?: number }> {
     const { returning, forUpdate } = this.dialect;
     // Numbers that no column holds are those of no session; not every database would say it like that.
     if (!isColumnNumber(epoch) || !isColumnNumber(expectedSeq)) throw yield* this.#refusal(key, { epoch, expectedSeq });
     const handed = hand === undefined ? 0 : hand === 'free' ? 8 : 16;
-    const shape = (epoch === undefined ? 0 : 1) + (expectedSeq === undefined ? 0 : 2) + (needsState ? 4 : 0) + handed;
+    const given = (epoch === undefined ? 0 : 1) + (expectedSeq === undefined ? 0 : 2) + (needsState ? 4 : 0);
+    const shape = given + handed + (touch === undefined ? 0 : touch === 'asks' ? 32 : 64);
     let sql = this.#claims.get(shape);
     if (sql === undefined) {
-      const sum = returning ? 'last_seq + ?' : 'LAST_INSERT_ID(last_seq + ?)';
-      sql = `UPDATE adk_sessions SET last_seq = ${sum}, updated_at = ?${hand ? `, ${lease(hand)}` : ''} ${WHERE_SESSION}`;
+      const changes = [...claimChanges(returning, touch), ...(hand ? [lease(hand)] : [])];
+      sql = `UPDATE adk_sessions SET ${changes.join(', ')} ${WHERE_SESSION}`;
       if (epoch !== undefined) sql += ' AND epoch = ? AND owner IS NOT NULL';
       if (expectedSeq !== undefined) sql += ' AND last_seq = ?';
-      if (returning) sql += ` RETURNING last_seq${needsState ? ', state' : ''}`;
+      if (returning) sql += ` RETURNING last_seq${needsState ? ', state' : ''}${touch ? ', asked' : ''}`;
       this.#claims.set(shape, sql);
     }
-    const given: Value[] = [count, now(), ...ownerOf(hand), ...values(key)];
-    if (epoch !== undefined) given.push(epoch);
-    if (expectedSeq !== undefined) given.push(expectedSeq);
+    const set: Value[] = [count, now(), ...ownerOf(hand), ...values(key)];
+    if (epoch !== undefined) set.push(epoch);
+    if (expectedSeq !== undefined) set.push(expectedSeq);
     if (returning) {
-      const row = yield* one(sql, given);
+      const row = yield* one(sql, set);
       if (!row) throw yield* this.#refusal(key, { epoch, expectedSeq });
-      return { lastSeq: Number(row.last_seq), state: row.state as string };
+      return { lastSeq: Number(row.last_seq), state: row.state as string, asked: Number(row.asked) };
     }
-    const { changes, insertId } = yield { sql, values: given, rows: false };
+    const { changes, insertId } = yield { sql, values: set, rows: false };
     if (changes === 0) throw yield* this.#refusal(key, { epoch, expectedSeq });
-    if (!needsState) return { lastSeq: Number(insertId) };
+    const said = Number(insertId);
+    const known = touch ? { lastSeq: Math.floor(said / ASKED), asked: (said % ASKED) - 1 } : { lastSeq: said };
+    if (!needsState) return known;
     const row = yield* one(`SELECT state FROM adk_sessions ${WHERE_SESSION}${forUpdate}`, values(key));
-    return { lastSeq: Number(insertId), state: row?.state as string };
+    return { ...known, state: row?.state as string };
   }
 
   *#hand(key: SessionKey, hand: NonNullable<Hand>, epoch: number | undefined): Steps<void> {
@@ -269,9 +281,10 @@ export class Writes extends Reads {
 
   *insertSession(key: SessionKey, session: NewSession): Steps<void> {
     const time = uniqueNow();
-    const columns = 'app_name, user_id, id, state, inserted_at, updated_at, last_seq, epoch, title, initial_state';
+    const columns =
+      'app_name, user_id, id, state, inserted_at, updated_at, last_seq, epoch, title, initial_state, asked';
     const given: Value[] = [...values(key), JSON.stringify(session.state), time, time, session.lastSeq, firstEpoch()];
-    given.push(session.title === null ? null : writeText(session.title), JSON.stringify(session.initialState));
+    given.push(session.title === null ? null : writeText(session.title), JSON.stringify(session.initialState), 0);
     try {
       yield* runStatement(`INSERT INTO adk_sessions (${columns}) VALUES (${given.map(() => '?').join(', ')})`, given);
     } catch (error) {
@@ -292,21 +305,31 @@ export class Writes extends Reads {
     foldState(state, stored);
     yield* this.insertSession(key, { initialState, state, title, lastSeq: stored.length });
     yield* this.insertEvents(key, stored);
+    const counting = effectiveEvents(stored);
     const calls = new OpenCallFold();
-    calls.add(effectiveEvents(stored));
+    calls.add(counting);
     yield* this.leavesOpen(key, calls);
     yield* this.facts.set(key, factsOf(stored));
+    const questions = new QuestionBook();
+    questions.add(counting);
+    yield* this.questions.set(key, questions);
   }
 
-  /** What is open in one session, as its log says. */
+  /** What is open in one session, and what was asked there, as its log says. */
   *rebuildOpenCalls(key: SessionKey): Steps<void> {
     const row = yield* this.session(key);
     if (!row) throw storeRefusal.missing(key);
     yield* runStatement(`DELETE FROM adk_open_calls ${OF_SESSION}`, values(key));
     const calls = new OpenCallFold();
+    const questions = new QuestionBook();
     const cuts = new Cuts(yield* this.rewinds(key, 0, row.last_seq));
-    yield* this.eachPage(key, (events) => calls.add(cuts.counting(events)));
+    yield* this.eachPage(key, (events) => {
+      const counting = cuts.counting(events);
+      calls.add(counting);
+      questions.add(counting);
+    });
     yield* this.leavesOpen(key, calls);
+    yield* this.questions.set(key, questions);
   }
 
   /** Puts what a whole log leaves open into the index, which has nothing of it yet. */

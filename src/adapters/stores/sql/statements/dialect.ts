@@ -49,9 +49,17 @@ export interface SqlDialect {
   readonly locks?: Locks;
 }
 
+/** A statement that is left out where `unless` finds a row. */
+export type SchemaStatement = string | { readonly sql: string; readonly unless: string };
+
+export interface SchemaStep {
+  readonly up: readonly SchemaStatement[];
+  readonly down: readonly SchemaStatement[];
+}
+
 /** Steps of the schema, oldest first; statements of a step can be repeated after a crash. */
 export interface Schema {
-  readonly steps: readonly { readonly up: readonly string[]; readonly down: readonly string[] }[];
+  readonly steps: readonly SchemaStep[];
   /** 0: none yet. */
   version(): Steps<number>;
   /** Marks what comes next as ours, before the first table is made. */

@@ -1,5 +1,5 @@
 import { CoxswainError } from '../../../../contracts/index.ts';
-import type { Schema, SqlDialect } from './dialect.ts';
+import type { Schema, SchemaStatement, SqlDialect } from './dialect.ts';
 import type { Steps } from './steps.ts';
 import { one, runStatement } from './steps.ts';
 
@@ -64,13 +64,18 @@ export function* migrate(
   if (version === 0) refuseStranger(yield* schema.stranger());
   if (version === 0) yield* schema.claim();
   for (; version < target; version++) {
-    for (const statement of schema.steps[version]?.up ?? []) yield* runStatement(statement, []);
+    for (const statement of schema.steps[version]?.up ?? []) yield* change(statement);
   }
   for (; version > target; version--) {
-    for (const statement of schema.steps[version - 1]?.down ?? []) yield* runStatement(statement, []);
+    for (const statement of schema.steps[version - 1]?.down ?? []) yield* change(statement);
   }
   yield* schema.setVersion(version);
   return migrated;
+}
+
+function* change(statement: SchemaStatement): Steps<void> {
+  if (typeof statement === 'string') yield* runStatement(statement, []);
+  else if (!(yield* one(statement.unless, []))) yield* runStatement(statement.sql, []);
 }
 
 function noSuchVersion(target: number, known: number): CoxswainError {

@@ -1,0 +1,52 @@
+import type { DecidedPage, DecidedQuery, StoredDecision } from '../../contracts/index.ts';
+import { mayBeSubagents } from '../../gate/index.ts';
+import { fitsDecided, nameOfPrincipal } from '../../session/index.ts';
+import type { DecidedFilter } from './approvals.ts';
+
+/** Of one answer, unless another number is asked for. */
+const SHOWN = 50;
+/** Pages of the store that one answer looks at: a search that finds little continues with the next. */
+const PAGES = 8;
+
+/** What this principal may know of, and is looking for. */
+export function decidedQuery(filter: DecidedFilter): DecidedQuery {
+  const { by, everybodys = false, limit = SHOWN, ...wanted } = filter;
+  const who = nameOfPrincipal(by);
+  if (everybodys === true) return { ...wanted, limit };
+  return { ...wanted, limit, users: [who, ...(everybodys || []).filter((user) => user !== who)], orBy: who };
+}
+
+/** A page of a store's index. Undefined: it keeps none. */
+export async function storedDecisions(
+  look: (query: DecidedQuery) => Promise<DecidedPage<StoredDecision> | undefined>,
+  filter: DecidedFilter,
+): Promise<DecidedPage | undefined> {
+  const query = decidedQuery(filter);
+  const found: StoredDecision[] = [];
+  let { after } = query;
+  for (let pages = 1; ; pages++) {
+    const page = await look({ ...query, limit: query.limit - found.length, ...(after === undefined ? {} : { after }) });
+    if (!page) return undefined;
+    // A provider may know nothing of whose they are. What a sub-agent asks is asked, and answered, in the session of its caller.
+    for (const one of page.decided)
+      if (one.agent !== '' && !mayBeSubagents(one.sessionId) && fitsDecided(one, query)) found.push(one);
+    after = page.after;
+    const { unread, newest } = page;
+    if (after !== undefined && found.length < query.limit && pages < PAGES) continue;
+    return {
+      decided: found.slice(0, query.limit).map(shown),
+      ...(after === undefined ? {} : { after }),
+      ...(unread === undefined ? {} : { unread }),
+      ...(newest === undefined ? {} : { newest }),
+    };
+  }
+}
+
+/** Without who else has answered. */
+export function shown({
+  people: _,
+  answerers: __,
+  ...one
+}: StoredDecision): Omit<StoredDecision, 'people' | 'answerers'> {
+  return one;
+}
