@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { webhooks } from '../../src/adapters/nodes/index.ts';
+import { rewind } from '../../src/adapters/stores/common/index.ts';
 import type { Outcomes } from '../../src/contracts/index.ts';
 import { readCron } from '../../src/host/background/cron.ts';
 import { ProcessDispatcher } from '../../src/host/background/process-dispatcher.ts';
+import type { AgentHost, SessionService } from '../../src/index.ts';
 import { InMemorySessionService } from '../../src/index.ts';
 import { receiver, secret } from '../suites/outcomes.ts';
 import { bot, door, hostOf } from './kit.ts';
@@ -120,6 +122,44 @@ describe('outcomes and those who would stop them', () => {
     await expect
       .poll(() => warnings.at(-1), { timeout: 20_000 })
       .toBe(`the outcome of turn ${turnId} is sent to nobody: it is not in the log of its session any more`);
+  });
+
+  test.each([
+    [
+      'deleted and made again with fewer events',
+      async (host: AgentHost, _: SessionService, sessionId: string) => {
+        await host.sessions().delete(sessionId);
+        await using session = await host.open('bot', { sessionId, create: true });
+        for await (const _ of session.stream('Something else.'));
+      },
+    ],
+    [
+      'rewound to its beginning',
+      async (_: AgentHost, store: SessionService, id: string) => {
+        await rewind(store, { app: 'shop', userId: 'local', id }, 0);
+      },
+    ],
+  ])('ATK7-03 an outcome of a later turn is owed no longer where its session was %s', async (_, change) => {
+    const store = new InMemorySessionService();
+    let at = Date.UTC(2026, 10, 30);
+    Object.assign(store.journal, { now: async () => at });
+    const away = async () => Promise.reject(new Error('not today'));
+    const { host, warnings } = program({ names: ['crm'], takesAnswer: () => false, deliver: away }, store);
+    const { sessionId } = await host.submit('bot', 'One.');
+    for (const word of ['Two.', 'Three.', 'Four.']) {
+      await host.idle();
+      await host.submit('bot', word, { sessionId });
+    }
+    await host.idle();
+    const { turnId } = await host.submit('bot', 'Hello.', { sessionId, webhook: 'crm' });
+    await expect.poll(() => warnings).toHaveLength(1);
+    await host.idle();
+    await change(host, store, sessionId);
+    at += 60_000;
+    await host.recover();
+    await expect
+      .poll(() => warnings.slice(1))
+      .toEqual([`the outcome of turn ${turnId} is sent to nobody: it is not in the log of its session any more`]);
   });
 });
 

@@ -123,7 +123,8 @@ describe('a call that runs long', () => {
     expect(tasks).toBe(2);
     shop.waiting.release();
     const ended = await Promise.all(calls);
-    expect(ended.filter((result) => result?.resultType === 'complete')).toHaveLength(6);
+    // A place that was given back may have been taken by a call that was slow to come.
+    expect(ended.filter((result) => result?.resultType === 'complete')).toHaveLength(8 - tasks);
     await once(shop.url, first.taskId, 'completed', anna);
   });
 
@@ -178,6 +179,28 @@ describe('a call that runs long', () => {
         expect(error).toMatchObject({ code: -32_602, message: 'there is no task of this id, or no more' });
       }
     }
+  });
+
+  test('ATK7-15 the same where it has more turns than before, and the newest task is asked for first; new tasks are found', async () => {
+    await using shop = await openShop({ mcp: { ...required, authenticate: byName } });
+    const anna = { token: 'anna' };
+    const made = [await task(shop.url, 'say one', anna)];
+    const [, sessionId = ''] = JSON.parse(Buffer.from(made[0]?.taskId ?? '', 'base64url').toString()) as string[];
+    for (const words of ['say two', 'say three']) {
+      await once(shop.url, made.at(-1)?.taskId ?? '', 'completed', anna);
+      made.push(await task(shop.url, words, anna, { session_id: sessionId }));
+    }
+    await once(shop.url, made.at(-1)?.taskId ?? '', 'completed', anna);
+    await shop.host.sessions('anna').delete(sessionId);
+    await using again = await shop.host.open('puppet', { sessionId, userId: 'anna', create: true });
+    for (let n = 0; n < 8; n++) for await (const _ of again.stream('say more'));
+    for (const { taskId } of made.toReversed()) {
+      const { error } = await ask(shop.url, 'tasks/get', { taskId }, anna);
+      expect(error).toMatchObject({ code: -32_602, message: 'there is no task of this id, or no more' });
+    }
+    const { taskId } = await task(shop.url, 'say last', anna, { session_id: sessionId });
+    expect((await once(shop.url, taskId, 'completed', anna)).result?.content[0]?.text).toBe('last');
+    expect((await ask(shop.url, 'tasks/get', { taskId: made[0]?.taskId }, anna)).error?.code).toBe(-32_602);
   });
 
   test('MCT-06 whose caller leaves before it is a task is aborted; after that nobody has to be there', async () => {

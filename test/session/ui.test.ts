@@ -418,4 +418,30 @@ describe('what a stream of a page keeps', () => {
     expect(writer.ask(question(5)).map(({ type }) => type)).toEqual(['tool-approval-request']);
     expect(writer.ask(question(0)).map(({ type }) => type)).toEqual(['tool-input-available', 'tool-approval-request']);
   });
+
+  const question = (n: number, a: string, requestId = `c${n}#policy`) => ({
+    ...{ requestId, callId: `c${n}`, name: 'pay', args: { a } },
+    approval: { title: 'pay', preview: [], previewDigest: 'd', requestedBy: { id: 'ann' } } as never,
+  });
+
+  test('ATK7-12 arguments that are too large by themselves are sent again with their question, and cost what comes behind them nothing', () => {
+    const writer = new UiWriter();
+    const types = (n: number, a: string) => writer.ask(question(n, a)).map(({ type }) => type);
+    const large = mega.repeat(5);
+    writer.write(asked(1, large));
+    writer.write(asked(2, 'small'));
+    expect(types(2, 'small')).toEqual(['tool-approval-request']);
+    expect(types(1, large)).toEqual(['tool-input-available', 'tool-approval-request']);
+  });
+
+  test('ATK7-12 of one call whose arguments are edited again and again the last ones alone are counted', () => {
+    const writer = new UiWriter();
+    writer.write(asked(1, 'small'));
+    writer.write(asked(2, mega));
+    for (let n = 0; n < 9; n++) {
+      const edited = writer.ask(question(2, `${mega}${n}`, `c2#policy.${n}`));
+      expect(edited.map(({ type }) => type)).toEqual(['tool-input-available', 'tool-approval-request']);
+    }
+    expect(writer.ask(question(1, 'small')).map(({ type }) => type)).toEqual(['tool-approval-request']);
+  });
 });

@@ -274,7 +274,7 @@ async function standingTurn(
   after: string | undefined,
   look: (event: AgentEvent) => void,
 ): Promise<StandingTurn> {
-  for await (const event of session.events(after === undefined ? {} : { after })) look(event);
+  await eachSince(session, after, look);
   if (session.liveRun || (await isUnfinished(session))) return {};
   const open = await session.pending();
   const at = open
@@ -282,6 +282,20 @@ async function standingTurn(
     .sort()
     .at(-1);
   return at === undefined ? {} : { waits: { requestIds: open.map(({ requestId }) => requestId).sort(), at } };
+}
+
+/** A session that was made again may have fewer events than the one of the cursor had: of that, all are shown. */
+async function eachSince(
+  session: HostedSession,
+  after: string | undefined,
+  look: (event: AgentEvent) => void,
+): Promise<void> {
+  try {
+    for await (const event of session.events(after === undefined ? {} : { after })) look(event);
+  } catch (error) {
+    if (after === undefined || !isCoxswainError(error) || error.code !== 'E_BAD_INPUT') throw error;
+    for await (const event of session.events()) look(event);
+  }
 }
 
 /** Somebody else goes on with it, or it is over. */

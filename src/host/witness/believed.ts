@@ -62,11 +62,12 @@ export function believed(
       continue;
     }
     const { requestId } = read;
-    chars += charsOf(read);
-    if (chars > most) {
+    const own = charsOf(read);
+    if (chars + own > most) {
       contradictions.push({ requestId, what: `what is open has more than ${most} characters of JSON with it` });
       continue;
     }
+    chars += own;
     const call = read.kind === 'tool' ? known.meet(requestId, announced(read)) : undefined;
     const what = ids.has(requestId) ? 'it is listed twice' : whyNotBelieved(read, call, known);
     ids.add(requestId);

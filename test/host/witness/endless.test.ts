@@ -208,6 +208,26 @@ test('ATK7-08 of what an executor lists as open, so many characters are held; a 
   expect(believed(claims, new KnownCalls(), executor).open).toHaveLength(5);
 });
 
+test('ATK7-08 what is too large to be held takes no room from what is listed behind it', () => {
+  const claims = [3900, 50, 5000, 50].map((size, n) => listedCall(`c${n}`, { text: 'x'.repeat(size) }));
+  const executor = { sessionId: 's1', agent: 'liar' };
+  const ids = (listed: readonly object[]) =>
+    believed(listed, new KnownCalls(), executor, 4500).open.map(({ callId }) => callId);
+  expect(ids(claims)).toEqual(['c0', 'c1']);
+  expect(ids(claims.toReversed())).toEqual(['c3', 'c1']);
+});
+
+test.each<[string, number[]]>([
+  ['one round', [200_001]],
+  ['a large round and many small ones', [199_900, ...Array(101).fill(1)]],
+])('ATK7-09 an executor that lists more than may be open twice in %s has its stream ended', (_, rounds) => {
+  const budget = new Budget({}, undefined, false);
+  for (const asked of rounds.slice(0, -1)) budget.sawRound(asked);
+  expect(budget.exceeded()).toBeUndefined();
+  budget.sawRound(rounds.at(-1));
+  expect(budget.exceeded()?.message).toContain('asked for 200001 calls and questions in one stream');
+});
+
 test('ATK7-09 an executor that lists ever new calls in few rounds has its stream ended', () => {
   const budget = new Budget({}, undefined, false);
   for (const asked of [100_000, 100_000]) budget.sawRound(asked);
@@ -234,4 +254,28 @@ test('ATK7-10 of usage that an executor says has been, the sum is kept', async (
     })(),
   );
   expect(budget.exceeded()?.message).toContain('1.0000');
+});
+
+test('ATK7-10 what sub-agents are said to have used is in the sum too; words that join a turn do not begin another one', async () => {
+  const prices = { m: { input: 1, output: 1 } };
+  const used = (inputTokens: number) => ({ type: 'usage', model: 'm', inputTokens }) as never;
+  const words = (steer?: true) =>
+    ({ type: 'message', role: 'user', content: [], ...(steer ? { _meta: { steer } } : {}) }) as never;
+  const below = (inputTokens: number) =>
+    ({
+      ...{ type: 'custom', kind: 'policy_decision' },
+      data: { callId: 'c', outcome: 'approved', usage: { inputTokens, cost: { usd: inputTokens / 1e6 } } },
+    }) as never;
+  const exceeds = async (...events: never[]) => {
+    const budget = new Budget({ usd: 1 }, prices, false);
+    await budget.seeTurn(
+      (async function* () {
+        yield* events;
+      })(),
+    );
+    return budget.exceeded()?.code;
+  };
+  expect(await exceeds(used(600_000), words(true), used(600_000))).toBe('E_MAX_BUDGET');
+  expect(await exceeds(used(600_000), words(), used(600_000))).toBeUndefined();
+  expect(await exceeds(used(600_000), below(600_000))).toBe('E_MAX_BUDGET');
 });
