@@ -39,6 +39,28 @@ export const equivalents: readonly Equivalent[] = [
       'Calls that are not made beforehand are made as their event is taken in: only how long that takes at a stretch differs.',
   },
   {
+    fileName: 'src/runtime/live/live-log.ts',
+    line: '.then(() => this.prepare(record.events))',
+    original: '() => this.prepare(record.events)',
+    mutated: ['() => undefined'],
+    reason:
+      'Calls that are not made beforehand are made as their event is taken in: only how long that takes at a stretch differs.',
+  },
+  {
+    fileName: 'src/runtime/step/processors.ts',
+    line: 'if (contents instanceof Promise) return contents.then((read) => putContents(context, agent, draft, read));',
+    original: 'contents instanceof Promise',
+    mutated: ['false'],
+    reason: 'Whether there is something to read again was asked of the same history just before: it is here.',
+  },
+  {
+    fileName: 'src/runtime/store/event-codec.ts',
+    line: 'if (ms !== lastMs) {',
+    original: 'ms !== lastMs',
+    mutated: ['true'],
+    reason: 'What is written again is the same text: only time is saved.',
+  },
+  {
     fileName: 'src/runtime/live/session-writes.ts',
     line: 'for (const event of events) if (sizeOf(event) > MANY) digests.set(event, await digestInPieces(event));',
     original: 'sizeOf(event) > MANY',
@@ -283,6 +305,14 @@ export const equivalents: readonly Equivalent[] = [
     original: 'this.#known.set(ref, found);',
     mutated: [';'],
     reason: 'What is looked up again is found again: only time is saved.',
+  },
+  {
+    fileName: 'src/host/subagents/subagent-tree.ts',
+    line: 'if (await child.subagents?.find({ requestId })) return child;',
+    original: 'child.subagents?.find',
+    mutated: ['child.subagents.find'],
+    reason:
+      'The host’s own tools are those of all its sessions: where a caller has agents among them, so have those that it calls.',
   },
   {
     fileName: 'src/host/run/repeats.ts',

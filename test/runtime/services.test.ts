@@ -149,3 +149,12 @@ test('S3-58 an interceptor hears all its hook points of a run, with their payloa
     on_tool_error: ['args', 'context', 'error', 'tool'],
   });
 });
+
+test.each([undefined, null])('MUT-R16 an artifact that is %s is refused by what it lacks', async (content) => {
+  const artifacts = new InMemoryArtifactService();
+  const saved = artifacts.save({ app: 'app', userId: 'local', id: 's' }, 'a.txt', content as never);
+  await expect(saved).rejects.toMatchObject({
+    code: 'E_BAD_INPUT',
+    message: 'the mimeType of an artifact is undefined; give one like text/plain',
+  });
+});

@@ -66,7 +66,8 @@ export async function explainCall(
       ? await wordOn(pending, args ?? open?.request.args, by)
       : loggedWord(events, place.sessionId, args);
     if (!word) return undefined;
-    const rules = (pending?.session ?? session).frame.rules;
+    // What is remembered is the root session's: it holds for its sub-agents, too.
+    const { rules } = session.frame;
     const said = await explanationOf(rules, word.request);
     const decision = word.decision ?? said.decision;
     const hidden = seesAll ? [] : [...(entry?.redacted ?? []), ...(decision.redact ?? [])];

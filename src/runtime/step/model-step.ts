@@ -168,43 +168,50 @@ function buildRequest(context: AgentContext, agent: ModelUser, tools: ToolMap): 
     agent: agent.name,
   };
   const facts = { context, agent, tools };
-  for (let at = 0; at < agent.processors.length; at++) {
-    const pending = process(agent.processors[at], facts, draft);
-    if (pending) return processOn(pending, at, facts, draft);
+  let next = 0;
+  for (const processor of agent.processors) {
+    next++;
+    const pending = process(processor, facts, draft);
+    if (pending) return processOn(processor, pending, agent.processors.slice(next), facts, draft);
   }
   return draft;
 }
 
-/** Waits for the processor at this place, then asks those behind it. */
+/** Waits for the first of them, which was asked already, then asks those behind it. */
 async function processOn(
-  first: void | Promise<void>,
-  from: number,
+  first: RequestProcessor,
+  pending: Promise<void>,
+  others: readonly RequestProcessor[],
   facts: StepFacts,
   draft: RequestDraft,
 ): Promise<RequestDraft> {
-  const { processors } = facts.agent;
-  let pending = first;
-  for (let at = from; ; pending = process(processors[at], facts, draft)) {
-    try {
-      if (pending) await orAbort(facts.context.signal, pending);
-    } catch (error) {
-      throw processorFailed(processors[at], error);
-    }
-    if (++at === processors.length) return draft;
+  await processed(first, pending, facts);
+  for (const processor of others) {
+    const more = process(processor, facts, draft);
+    if (more) await processed(processor, more, facts);
   }
+  return draft;
 }
 
-function process(processor: RequestProcessor | undefined, facts: StepFacts, draft: RequestDraft): void | Promise<void> {
+function process(processor: RequestProcessor, facts: StepFacts, draft: RequestDraft): void | Promise<void> {
   try {
-    return processor?.process(facts, draft);
+    return processor.process(facts, draft);
   } catch (error) {
     throw processorFailed(processor, error);
   }
 }
 
-function processorFailed(processor: RequestProcessor | undefined, error: unknown): unknown {
+async function processed(processor: RequestProcessor, pending: Promise<void>, { context }: StepFacts): Promise<void> {
+  try {
+    await orAbort(context.signal, pending);
+  } catch (error) {
+    throw processorFailed(processor, error);
+  }
+}
+
+function processorFailed({ name }: RequestProcessor, error: unknown): unknown {
   if (isCoxswainError(error)) return error;
-  const message = `request processor ${processor?.name} failed: ${messageOf(error)}`;
+  const message = `request processor ${name} failed: ${messageOf(error)}`;
   return new CoxswainError('INTERNAL', 'E_HOOK_FAILED', message, { cause: error });
 }
 

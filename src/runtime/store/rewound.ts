@@ -35,10 +35,8 @@ export class Cuts {
 
   /** Those that count, markers among them. */
   counting(events: readonly StoredEvent[]): readonly StoredEvent[] {
-    const [first, last] = [events[0]?.seq ?? 0, events.at(-1)?.seq ?? 0];
-    let at = this.#spanBehind(first);
+    let at = this.#spanBehind(events[0]?.seq ?? 0);
     let span = this.#spans[at];
-    if (!span || span.from >= last) return events;
     return events.filter(({ seq }) => {
       while (span && span.to <= seq) span = this.#spans[++at];
       return !span || seq <= span.from;

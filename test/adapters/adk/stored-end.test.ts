@@ -82,6 +82,22 @@ test('an end tells what was open then, also when it has been answered since', as
   await expectStored(session, sessions, agent, [end as AgentEvent]);
 });
 
+test('MUT-R17 an end tells the question that was open then in its own words, also when it has been answered since', async () => {
+  const sessions = new InMemorySessionService();
+  const send = ownTool('send', (_, asked) => {
+    if (!asked.confirmation) asked.requestConfirmation({ hint: 'To everybody?' });
+    return 'sent';
+  });
+  const agent = bot([{ calls: [['send']] }, 'meanwhile', 'sent'], { tools: [send] });
+  const session = await fromAgent(agent, { store: sessions }).open({}, context);
+  await say(session, 'send it');
+  const end = endOf(await say(session, 'something else', { whilePending: 'proceed' }));
+  const [open] = end.data?.pending ?? [];
+  expect(open).toMatchObject({ kind: 'elicitation', message: 'To everybody?', detached: true });
+  await session.respond(open?.requestId ?? '', { kind: 'elicitation', action: 'accept' });
+  await expectStored(session, sessions, agent, [end as AgentEvent]);
+});
+
 async function expectStored(
   session: AgentSession,
   sessions: InMemorySessionService,

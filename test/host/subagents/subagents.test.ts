@@ -187,3 +187,35 @@ test('a question of a sub-agent whose sessions are in no index of the host is fo
   await host.idle();
   expect(pay.runs).toEqual([{ n: 1 }]);
 });
+
+test('MUT-H9 a question of a sub-agent is explained with the rules and what was said always in its caller’s session', async () => {
+  const pay = notingTool('pay');
+  const { host } = team({
+    boss: [askExpert, 'done'],
+    expert: [{ calls: [['pay', { n: 1 }]] }, 'paid'],
+    tools: [pay.tool],
+    host: {
+      policy: rulePolicy([
+        { tool: 'expert', outcome: 'allow' },
+        { id: 'money', tool: 'pay', outcome: 'ask', overridable: true },
+      ]),
+    },
+  });
+  const session = await host.open('boss', { sessionId: 's', create: true });
+  await run(session, 'pay');
+  const place = { by: { id: 'program' }, agent: 'boss', userId: 'local', sessionId: 's', everything: true };
+  const [question] = await session.pending();
+  const requestId = question?.requestId ?? '';
+  expect(await host.approvals.explain(requestId, place)).toMatchObject({
+    decision: { outcome: 'ask', ruleId: 'money' },
+    rules: [{ tier: 'org', id: 'money', spoke: true }],
+    agentPath: ['boss', 'expert'],
+  });
+  const remember = question?.approval?.remember.findIndex(({ scope }) => scope === 'session') ?? -1;
+  await session.respond(requestId, { kind: 'approve', remember });
+  await run(session, { kind: 'continue' });
+  expect(await host.approvals.explain(requestId, place)).toMatchObject({
+    decision: { outcome: 'allow' },
+    rules: expect.arrayContaining([expect.objectContaining({ tier: 'session', spoke: true })]),
+  });
+});
