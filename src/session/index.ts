@@ -31,6 +31,7 @@ export {
   listOf,
   literal,
   MANY,
+  MAX_TIMER_MS,
   name,
   names,
   nearest,

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { ConformanceTarget, Requirement } from '../../src/conformance/index.ts';
 import {
   Breach,
@@ -12,6 +12,7 @@ import {
   targetOfSource,
   Untestable,
 } from '../../src/conformance/index.ts';
+import { Deadline } from '../../src/conformance/kit/deadline.ts';
 import type { SessionInput } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
 import { fromAgent, LlmAgent } from '../../src/index.ts';
@@ -261,3 +262,16 @@ test('CX-TOOL-08: a late result that counts when it comes with a stream is seen'
   const late = requirements.filter(({ id }) => id === 'CX-TOOL-08');
   expect(await runConformance(late, twice)).toMatchObject([{ status: 'failed', expected: 'the first answer' }]);
 });
+
+test.each([2 ** 31, Number.POSITIVE_INFINITY])(
+  'ATK7-14 a wait that may take %d milliseconds is not over at once',
+  async (ms) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const waiting = new Deadline(ms).within(promise, 'an answer');
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    resolve('here');
+    expect(await waiting).toBe('here');
+  },
+);

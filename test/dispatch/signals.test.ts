@@ -290,6 +290,28 @@ describe('the watchdog', () => {
     expect(signal?.reason).toMatchObject({ code: 'E_EXECUTOR_SILENT' });
   });
 
+  test.each([Number.POSITIVE_INFINITY, 2 ** 31])(
+    'ATK7-14 silence of %d milliseconds is never over',
+    async (silenceMs) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      const entered = gate();
+      const speaks = gate();
+      const { runner } = desk(
+        async (ctx) => {
+          entered.open();
+          await speaks.opened;
+          ctx.ack();
+        },
+        { watchdog: { silenceMs } },
+      );
+      const run = runner.run();
+      await entered.opened;
+      await vi.advanceTimersByTimeAsync(3_600_000);
+      speaks.open();
+      expect((await run).status).toBe('ack');
+    },
+  );
+
   test('a sign of life starts the time anew; a tool that runs is no silence', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const slow = gate<string>();

@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { AnyTool } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
 import type { RetryToolOptions } from '../../src/gate/index.ts';
-import { retryTool, runHandler } from '../../src/gate/index.ts';
+import { pause, retryTool, runHandler } from '../../src/gate/index.ts';
 import { approved, contextOf, toolOf } from './kit.ts';
 
 const readOnly = { annotations: { readOnly: true } };
@@ -93,4 +93,23 @@ describe('a tool that is tried again', () => {
     else
       expect(make).toThrow(expect.objectContaining({ code: 'E_BAD_INPUT', message: expect.stringContaining(message) }));
   });
+});
+
+test.each([2 ** 31, 2 ** 33])('ATK7-14 a pause of %d milliseconds is as long as that', async (ms) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let isOver = false;
+  const paused = pause(ms, new AbortController().signal).then(() => {
+    isOver = true;
+  });
+  await vi.advanceTimersByTimeAsync(ms - 1);
+  expect(isOver).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  await paused;
+  const controller = new AbortController();
+  const endless = pause(Number.POSITIVE_INFINITY, controller.signal);
+  await vi.advanceTimersByTimeAsync(2 ** 33);
+  controller.abort(new Error('enough'));
+  await expect(endless).rejects.toThrow('enough');
+  expect(vi.getTimerCount()).toBe(0);
 });

@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { AgentEvent, Session, SessionPlace } from '../../src/contracts/index.ts';
 import { ProcessDispatcher } from '../../src/host/background/process-dispatcher.ts';
 import { dispatcherSuite } from '../suites/dispatcher.ts';
-import { bot, hostOf, notingTool, policyOf, refusal, slowTool } from './kit.ts';
+import { bot, endOf, hostOf, notingTool, policyOf, readOnly, refusal, say, slowTool } from './kit.ts';
 
 const silent = () => {};
 dispatcherSuite('of one process', async () => {
@@ -122,6 +122,59 @@ describe('host.submit', () => {
     slow.finish('done');
     await host.idle();
     expect(slow.runs).toHaveLength(1);
+    await host.close();
+  });
+
+  test('ATK7-14 a program that may take forever to leave waits for what runs', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const slow = slowTool('pay', readOnly);
+    const { host } = hostOf(bot([{ calls: [['pay', {}]] }, 'Paid.']), { tools: [slow.tool] });
+    const work = await host.work({ lookMs: 60_000 });
+    await host.submit('bot', 'Pay.');
+    await slow.started;
+    const stopped = work.stop({ deadlineMs: Number.POSITIVE_INFINITY });
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    slow.finish('done');
+    expect(await stopped).toBe(0);
+    await host.close();
+  });
+
+  test('ATK7-14 a program that never looks sets no timer that would fire at once', async () => {
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    onTestFinished(() => timers.mockRestore());
+    const { host } = hostOf(bot([]), { dispatcher: deaf() });
+    const work = await host.work({ lookMs: Number.POSITIVE_INFINITY });
+    const set = () => timers.mock.calls.map(([, ms = 0]) => ms);
+    await expect.poll(set).toContain(2 ** 31 - 1);
+    expect(set().filter((ms) => ms >= 2 ** 31)).toEqual([]);
+    await work.stop();
+    await host.close();
+  });
+
+  test('ATK8-06 a program that is to leave leaves all its turns, also where nobody can be woken for them', async () => {
+    const slow = ['pay', 'ship'].map((name) => slowTool(name, readOnly));
+    const dispatcher = {
+      ...deaf(),
+      wake: async () => Promise.reject(new Error('the queue is away')),
+      serve: async () => async () => Promise.reject(new Error('it is away')),
+    };
+    const script = ['pay', 'ship', 'note', 'note'].map((name) => ({ calls: [[name, {}]] as const }));
+    const tools = [...slow.map(({ tool }) => tool), notingTool('note', readOnly).tool];
+    const { host, warnings } = hostOf(bot(script), { tools, dispatcher });
+    const work = await host.work({ lookMs: 3_600_000 });
+    const runs = [];
+    for (const { started } of slow) {
+      const session = await host.open('bot');
+      runs.push(say(session, 'go'));
+      await started;
+    }
+    const stopped = work.stop();
+    for (const { finish } of slow) finish('done');
+    const ends = (await Promise.all(runs)).map(endOf);
+    expect(ends.map(({ reason }) => reason)).toEqual(['input_required', 'input_required']);
+    expect(await stopped).toBe(0);
+    expect(warnings.filter((words) => words.startsWith('nobody could be woken for session'))).toHaveLength(2);
     await host.close();
   });
 });

@@ -5,6 +5,7 @@ import { createMcpHttp, serveMcpHttp } from '../../src/host/mcp/index.ts';
 import { createHost, InMemorySessionService } from '../../src/index.ts';
 import { puppet } from './agents.ts';
 import { connect, textOf } from './clients.ts';
+import { Foreign, serveForeign } from './foreign.ts';
 import { openShop } from './kit.ts';
 import { json, RawServer, said } from './raw-server.ts';
 
@@ -38,6 +39,24 @@ test.each([MONTH, Number.POSITIVE_INFINITY])('a server is given %s ms to be sile
   const result = await toolset.execute({ callId: 'c', name: 'pay', args: {} }, new AbortController().signal);
   expect(result).toEqual(said('paid'));
 });
+
+test.each([MONTH, Number.POSITIVE_INFINITY, 60_000.5])(
+  'ATK7-14 people who are asked by a server are given %s ms to answer',
+  async (answerMs) => {
+    await using served = await serveForeign(new Foreign());
+    await using toolset = mcpToolset({ url: served.url, answerMs });
+    // As a host does, whose people can be asked.
+    await toolset.getToolsForAgent('bot');
+    const elicit = async (_: unknown, signal: AbortSignal) => {
+      await aWhile();
+      signal.throwIfAborted();
+      return { action: 'accept', content: { name: 'Ann' } } as const;
+    };
+    const call = { callId: 'c', name: 'ask', args: {} };
+    const result = await toolset.execute(call, new AbortController().signal, { elicit, progress: () => {} } as never);
+    expect(result).toMatchObject({ content: [{ text: 'accept {"name":"Ann"}' }] });
+  },
+);
 
 test.each([{ idleMs: 0 }, { idleMs: Number.NaN }, { connectMs: -1 }])('mcpToolset refuses %j', (wrong) => {
   expect(() => mcpToolset({ url: 'http://localhost:1/', ...wrong })).toThrow(

@@ -77,7 +77,7 @@ test('approvalStore: of a server that says no changes, the list is read again by
   async function* never() {
     await new Promise((resolve) => over.signal.addEventListener('abort', resolve));
   }
-  const readings = async (tellsChanges: boolean) => {
+  const readings = async (tellsChanges: boolean, refreshMs = 1000) => {
     let lists = 0;
     const approvals = {
       tellsChanges,
@@ -89,7 +89,7 @@ test('approvalStore: of a server that says no changes, the list is read again by
       },
     };
     const host = { state: 'ready', onState: () => () => {}, approvals } as unknown as RemoteHost;
-    const leave = approvalStore(host, { refreshMs: 1000 }).subscribe(() => {});
+    const leave = approvalStore(host, { refreshMs }).subscribe(() => {});
     await vi.advanceTimersByTimeAsync(12_500);
     leave();
     await vi.advanceTimersByTimeAsync(0);
@@ -98,6 +98,8 @@ test('approvalStore: of a server that says no changes, the list is read again by
   return (async () => {
     expect(await readings(false)).toBe(12);
     expect(await readings(true)).toBe(2);
+    // ATK7-14: a timer that is too long would fire at once, again and again.
+    expect(await readings(false, 2 ** 32)).toBe(0);
     over.abort();
   })();
 });

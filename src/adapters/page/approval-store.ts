@@ -1,4 +1,4 @@
-import { checkIs, checkOptions, count, object } from '../../base/index.ts';
+import { checkIs, checkOptions, count, MAX_TIMER_MS, object } from '../../base/index.ts';
 import type { RequestAnswer, Settlement } from '../../contracts/index.ts';
 import type { RunResult } from '../../session/index.ts';
 import type { LinkState, RemoteApproval, RemoteHost } from '../remote/index.ts';
@@ -109,10 +109,13 @@ class ShownApprovals implements Store {
       const changes = host.approvals.changes();
       void this.#followChanges(changes);
       let ticks = 0;
-      const timer = setInterval(() => {
-        ticks += 1;
-        if (!host.approvals.tellsChanges || ticks % TOLD === 0) void this.#read();
-      }, this.#refreshMs);
+      const timer = setInterval(
+        () => {
+          ticks += 1;
+          if (!host.approvals.tellsChanges || ticks % TOLD === 0) void this.#read();
+        },
+        Math.min(this.#refreshMs, MAX_TIMER_MS),
+      );
       end = () => {
         forget();
         clearInterval(timer);

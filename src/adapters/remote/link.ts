@@ -313,12 +313,15 @@ export class Link {
     clearInterval(this.#pulse);
     this.#quiet = 0;
     // A browser cannot see pings: a quiet connection is asked.
-    this.#pulse = setInterval(() => {
-      this.#quiet++;
-      if (this.#quiet === 1) return;
-      if (this.#quiet > 3) return this.drop('the server is silent');
-      this.request('ping', {}, { resend: false }).catch(() => {});
-    }, everyMs);
+    this.#pulse = setInterval(
+      () => {
+        this.#quiet++;
+        if (this.#quiet === 1) return;
+        if (this.#quiet > 3) return this.drop('the server is silent');
+        this.request('ping', {}, { resend: false }).catch(() => {});
+      },
+      Math.min(everyMs, MAX_TIMER_MS),
+    );
     (this.#pulse as { unref?: () => void }).unref?.();
   }
 

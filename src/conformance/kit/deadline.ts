@@ -1,3 +1,4 @@
+import { MAX_TIMER_MS } from '../../session/index.ts';
 import { Breach } from './breach.ts';
 
 /** Bounds every wait of a check, so that an executor that hangs fails with what was waited for. */
@@ -7,7 +8,7 @@ export class Deadline {
 
   /** @param ms that one wait may take */
   constructor(ms: number, signal?: AbortSignal) {
-    this.#ms = ms;
+    this.#ms = Math.min(ms, MAX_TIMER_MS);
     this.#signal = signal;
   }
 

@@ -1,9 +1,10 @@
 import { CoxswainError } from '../../contracts/index.ts';
+import { MAX_TIMER_MS } from '../../gate/index.ts';
 import { amount, checkOptions } from '../../session/index.ts';
 import type { DispatchState } from './dispatch-state.ts';
 
 export interface WatchdogOptions {
-  /** Milliseconds without a report, store, log, tool or signal. A tool that runs or waits is no silence. */
+  /** Milliseconds without a report, store, log, tool or signal; Infinity: no limit. A tool that runs or waits is no silence. */
   silenceMs?: number | undefined;
   /** Runs in a row that neither signal nor do anything. */
   idleRuns?: number | undefined;
@@ -29,7 +30,7 @@ export class Watchdog {
   constructor(state: DispatchState, options: WatchdogOptions) {
     this.#state = state;
     this.#options = options;
-    if (options.silenceMs === undefined) return;
+    if (options.silenceMs === undefined || options.silenceMs > MAX_TIMER_MS) return;
     state.onActivity = () => this.#timer?.refresh();
     this.#timer = setTimeout(() => this.#silent(), options.silenceMs);
   }

@@ -1,4 +1,4 @@
-import { keepingProcess, ToldOnce } from '../../base/index.ts';
+import { keepingProcess, MAX_TIMER_MS, ToldOnce } from '../../base/index.ts';
 import type { Dispatcher, SessionPlace } from '../../contracts/index.ts';
 import { nameOfPlace } from '../../session/index.ts';
 import type { ApprovalHost } from '../approvals/index.ts';
@@ -128,7 +128,8 @@ export class HostWork implements Work {
     this.#stopped = true;
     clearTimeout(this.#timer);
     const { promise: late, resolve } = Promise.withResolvers<'late'>();
-    const timer = deadlineMs === undefined ? undefined : setTimeout(resolve, deadlineMs, 'late');
+    const hasEnd = deadlineMs !== undefined && deadlineMs <= MAX_TIMER_MS;
+    const timer = hasEnd ? setTimeout(resolve, deadlineMs, 'late') : undefined;
     try {
       return await keepingProcess(Promise.race([this.#drained(), late.then(() => this.#host.leaveAll().length)]));
     } finally {
@@ -141,19 +142,40 @@ export class HostWork implements Work {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#ticking;
-    await Promise.all([this.#stopServing?.(), ...this.#taking.values()]);
+    await Promise.all([this.#stoppedServing(), ...this.#taking.values()]);
+  }
+
+  /** Never rejects: it goes on without a dispatcher that is away. */
+  async #stoppedServing(): Promise<void> {
+    try {
+      await this.#stopServing?.();
+    } catch (error) {
+      this.#host.warn('the dispatcher was not left as it should be: what it brings is not taken', error);
+    }
   }
 
   async #drained(): Promise<number> {
     await this.#ticking;
-    const stopped = this.#stopServing?.();
+    const stopped = this.#stoppedServing();
     for (;;) {
       const leaving = this.#host.leaveAll();
       if (leaving.length === 0) break;
-      for (const place of await Promise.all(leaving)) if (place) await this.#dispatcher.wake(place);
+      for (const left of await Promise.allSettled(leaving)) {
+        if (left.status === 'rejected') this.#host.warn('a turn that was asked to leave has failed', left.reason);
+        else if (left.value) await this.#wake(left.value);
+      }
     }
     await Promise.all([stopped, ...this.#taking.values()]);
     return 0;
+  }
+
+  /** Of a turn that was left. Whoever cannot be woken finds it among those that rest: the others leave all the same. */
+  async #wake(place: SessionPlace): Promise<void> {
+    try {
+      await this.#dispatcher.wake(place);
+    } catch (error) {
+      this.#host.warn(`nobody could be woken for session ${place.sessionId}, which was left: it is found later`, error);
+    }
   }
 
   async #look(place: SessionPlace): Promise<void> {
@@ -186,7 +208,8 @@ export class HostWork implements Work {
     this.#isDue = false;
     this.#ticking = this.#find().finally(() => {
       this.#ticking = undefined;
-      if (!this.#stopped) this.#timer = setTimeout(() => this.#tick(), this.#isDue ? SOON_MS : this.#options.lookMs);
+      const ms = this.#isDue ? SOON_MS : Math.min(this.#options.lookMs, MAX_TIMER_MS);
+      if (!this.#stopped) this.#timer = setTimeout(() => this.#tick(), ms);
     });
   }
 

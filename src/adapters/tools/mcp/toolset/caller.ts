@@ -1,5 +1,5 @@
 import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
-import { warnOnStderr } from '../../../../base/index.ts';
+import { MAX_TIMER_MS, warnOnStderr } from '../../../../base/index.ts';
 import type { ToolCallContext, ToolResult } from '../../../../contracts/index.ts';
 import { errorResult } from '../../../../gate/index.ts';
 import { unreachable, whyTooLong } from '../../../../session/index.ts';
@@ -98,7 +98,7 @@ export class McpCalls {
       const { context } = asked.findLast(({ context: { elicit } }) => elicit !== undefined) ?? {};
       if (!context?.elicit) return { action: 'cancel' } satisfies McpReply;
       const { server, message, requestedSchema, url } = question;
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(Math.min(answerMs, MAX_TIMER_MS)))]);
       const reply = await context.elicit(
         {
           message: `${server} asks: ${message}${url === undefined ? '' : `\nOpen this page? ${url}`}`,
