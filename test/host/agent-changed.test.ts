@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { HostOptions, SessionService } from '../../src/index.ts';
-import { InMemorySessionService } from '../../src/index.ts';
+import type { AgentHost, HostOptions, SessionService } from '../../src/index.ts';
+import { fromAgent, InMemorySessionService, subagentTool } from '../../src/index.ts';
 import type { Script } from '../../src/testing/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { all, bot, endOf, hostOf, notingTool, only, policyOf, refusal } from './kit.ts';
@@ -132,4 +132,80 @@ test('AC-06 a held turn can be aborted', async () => {
   await session.abort();
   expect(await session.pending()).toEqual([]);
   expect(await session.standing()).toMatchObject({ isOver: true });
+});
+
+/** The same of an agent that calls another one, whose call is asked about. */
+function callers(
+  version: string | undefined,
+  { store, scripts, onAgentChanged, says = 'Pays.' }: Calling,
+): { host: AgentHost; pay: ReturnType<typeof notingTool> } {
+  const pay = notingTool('pay');
+  const named = version === undefined ? {} : { version };
+  const [boss = [], expert = []] = scripts;
+  const own = { name: 'look', description: says, inputSchema: { type: 'object' }, execute: () => 'seen' };
+  const called = bot(new ScriptedModel(expert), { name: 'expert', description: 'Knows.', tools: [own] });
+  const { host } = hostOf(bot(new ScriptedModel(boss)), {
+    tools: [pay.tool, subagentTool(fromAgent(called, named))],
+    policy: asks,
+    store,
+    from: named,
+    ...(onAgentChanged ? { onAgentChanged } : {}),
+  });
+  return { host, pay };
+}
+
+interface Calling {
+  store: SessionService;
+  scripts: Script[][];
+  onAgentChanged?: Changed;
+  says?: string;
+}
+
+/** A turn of such an agent; what its expert has asked is approved, and nobody has gone on with it. */
+async function answeredBelow(version: string | undefined) {
+  const store = new InMemorySessionService();
+  const scripts: Script[][] = [[{ calls: [['expert', { request: 'go' }]] }], [{ calls: [['pay']] }]];
+  const { host } = callers(version, { store, scripts });
+  const session = await host.open('bot', { sessionId: 's', create: true });
+  expect(endOf(await all(session.stream('go'))).reason).toBe('input_required');
+  await session.respond((await only(session)).requestId, 'approve');
+  await session[Symbol.asyncDispose]();
+  return store;
+}
+
+const goesOn: Script[][] = [['done'], ['paid']];
+
+test('ATK8-01 what was approved inside an agent that another one calls is asked again under another version of the caller', async () => {
+  const store = await answeredBelow('1');
+  const { host, pay } = callers('2', { store, scripts: goesOn });
+  const session = await host.open('bot', { sessionId: 's' });
+  const first = endOf(await all(session.stream({ kind: 'continue' })));
+  expect([first.reason, pay.runs.length]).toEqual(['input_required', 0]);
+  const { requestId, sessionId } = await only(session);
+  await session[Symbol.asyncDispose]();
+  const settlement = await host.approvals.decide(requestId, { kind: 'approve' }, { by: { id: 'local' }, sessionId });
+  await host.idle();
+  expect([settlement.status, pay.runs.length, await host.unfinished()]).toEqual(['settled', 1, []]);
+});
+
+test.each<[Changed, number]>([
+  ['go', 1],
+  ['ask', 0],
+])('ATK8-01 with %s it has run %d times when the turn has gone on', async (onAgentChanged, runs) => {
+  const { host, pay } = callers('2', { store: await answeredBelow('1'), scripts: goesOn, onAgentChanged });
+  const session = await host.open('bot', { sessionId: 's' });
+  await all(session.stream({ kind: 'continue' }));
+  expect(pay.runs).toHaveLength(runs);
+});
+
+test('ATK8-01 an agent that is called and says something else of itself is another version of its caller', async () => {
+  const store = await answeredBelow(undefined);
+  const other = callers(undefined, { store, scripts: goesOn, onAgentChanged: 'hold', says: 'Pays twice.' });
+  const held = await other.host.open('bot', { sessionId: 's' });
+  expect(await refusal(all(held.stream({ kind: 'continue' })))).toMatchObject({ code: 'E_AGENT_CHANGED' });
+  await held[Symbol.asyncDispose]();
+  const same = callers(undefined, { store, scripts: goesOn, onAgentChanged: 'hold' });
+  const session = await same.host.open('bot', { sessionId: 's' });
+  const end = endOf(await all(session.stream({ kind: 'continue' })));
+  expect([end.reason, other.pay.runs.length, same.pay.runs.length]).toEqual(['completed', 0, 1]);
 });

@@ -18,7 +18,7 @@ import { asksNobody, callIdOf } from '../../contracts/index.ts';
 import type { CapOptions } from '../../gate/index.ts';
 import { boundedResult, excludedBy, frozenPrincipal } from '../../gate/index.ts';
 import type { LazyMap } from '../../session/index.ts';
-import { isOwn, isPipeable, lendsArtifacts, nameOfPrincipal, newId, resultArtifacts } from '../../session/index.ts';
+import { isPipeable, lendsArtifacts, nameOfPrincipal, newId, resultArtifacts } from '../../session/index.ts';
 import type { PolicyRule } from '../policy/index.ts';
 import type { Confirmations, JudgeOptions, RunTimeQuestions } from '../questions/index.ts';
 import { Judge } from '../questions/index.ts';
@@ -187,9 +187,15 @@ export class HostedFrame implements JudgeOptions {
     return boundedResult(this.options, callId, result, artifacts && (() => artifacts), beside);
   }
 
-  /** What another executor runs is its own affair. */
+  /**
+   * What another executor runs is its own affair. The turn of an agent that is called is a part of its caller's: what that one's
+   * people have approved, they have approved of that version.
+   */
   get present(): PresentAgent | undefined {
-    return isOwn(this.#inner) ? presentAgent(this.#inner.descriptor, this.options) : undefined;
+    if (this.#isForeign) return undefined;
+    const { caller } = this.#place;
+    if (caller) return caller.present;
+    return presentAgent(this.#inner.descriptor, this.options, (tool) => subagentOf(tool)?.descriptor);
   }
 
   get approvers(): ApproverRule | undefined {

@@ -23,8 +23,14 @@ const DIGITS = 16;
 
 const known = new WeakMap<HostAgents, WeakMap<AgentDescriptor, PresentAgent>>();
 
-/** The version that its author names; else a digest of what the agent and the host's own tools say of themselves. */
-export function presentAgent(descriptor: AgentDescriptor, options: HostAgents): PresentAgent {
+/** The agent that a tool is, if it is one. */
+type AgentOf = (tool: AnyTool) => AgentDescriptor | undefined;
+
+/**
+ * The version that its author names; else a digest of what the agent, the host's own tools and the agents among these say of
+ * themselves.
+ */
+export function presentAgent(descriptor: AgentDescriptor, options: HostAgents, agentOf: AgentOf): PresentAgent {
   let ofHost = known.get(options);
   if (!ofHost) {
     ofHost = new WeakMap();
@@ -34,7 +40,7 @@ export function presentAgent(descriptor: AgentDescriptor, options: HostAgents): 
   if (!present) {
     const { version } = descriptor.metadata ?? {};
     present = {
-      version: typeof version === 'string' ? version : digestOf(descriptor, options.tools ?? []),
+      version: typeof version === 'string' ? version : digestOf(descriptor, options.tools ?? [], agentOf),
       onChanged: options.onAgentChanged ?? 'ask',
     };
     ofHost.set(descriptor, present);
@@ -42,8 +48,13 @@ export function presentAgent(descriptor: AgentDescriptor, options: HostAgents): 
   return present;
 }
 
-function digestOf(descriptor: AgentDescriptor, tools: readonly AnyTool[]): string {
-  const text = canonicalJson({ descriptor, tools: tools.map((tool) => describeTool(tool)) });
+function digestOf(descriptor: AgentDescriptor, tools: readonly AnyTool[], agentOf: AgentOf): string {
+  const agents = tools.flatMap((tool) => agentOf(tool) ?? []);
+  const text = canonicalJson({
+    descriptor,
+    tools: tools.map((tool) => describeTool(tool)),
+    ...(agents.length > 0 ? { agents } : {}),
+  });
   return hash('sha256', text, 'hex').slice(0, DIGITS);
 }
 
