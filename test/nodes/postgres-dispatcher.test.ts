@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { postgresDispatcher } from '../../src/adapters/nodes/index.ts';
 import { newId } from '../../src/base/index.ts';
 import { postgresServer, postgresUrl } from '../adapters/databases.ts';
@@ -94,7 +94,70 @@ describe.skipIf(postgresServer.skip !== undefined)('PostgreSQL', () => {
     await Promise.all([first.close(), second.close()]);
     expect([most, looks]).toEqual([1, 4]);
   });
+
+  test('ATK8-04 who stands behind many sessions of users that have all they may have is looked at without waiting for the next poll', async () => {
+    const app = `shop-${newId()}`;
+    const dispatcher = await postgresDispatcher(postgresUrl, { app, schema, perUser: 2 });
+    for (const userId of ['ann', 'ben']) {
+      for (let n = 0; n < 8; n++) await dispatcher.wake({ agent: 'bot', userId, sessionId: `${userId}${n}` });
+    }
+    await dispatcher.wake({ agent: 'bot', userId: 'cat', sessionId: 'c' });
+    // The time from one poll to the next is not over in this test.
+    const real = globalThis.setTimeout;
+    const polls = vi
+      .spyOn(globalThis, 'setTimeout')
+      .mockImplementation(((work: () => void, ms: number, ...given: []) =>
+        real(ms === 1000 ? () => {} : work, ms, ...given)) as never);
+    const held = door();
+    const found = door();
+    const users: string[] = [];
+    const stop = await dispatcher.serve(
+      async ({ userId }) => {
+        users.push(userId);
+        if (userId === 'cat') found.open();
+        else await held.opened;
+      },
+      { concurrency: 8 },
+    );
+    await found.opened;
+    expect(users.toSorted()).toEqual(['ann', 'ann', 'ben', 'ben', 'cat']);
+    polls.mockRestore();
+    held.open();
+    await stop();
+    await dispatcher.close();
+  });
+
+  test('ATK8-05 what a host looks at for itself does not wait for the turns that the user has', async () => {
+    const app = `shop-${newId()}`;
+    const dispatcher = await postgresDispatcher(postgresUrl, { app, schema, perUser: 1 });
+    const held = door();
+    const running = door();
+    const looked = door();
+    const stop = await dispatcher.serve(
+      async ({ agent }) => {
+        if (agent === '@outcome') return looked.open();
+        running.open();
+        await held.opened;
+      },
+      { concurrency: 4 },
+    );
+    await dispatcher.wake({ agent: 'bot', userId: 'ann', sessionId: 'long' });
+    await running.opened;
+    await dispatcher.schedule({ agent: '@outcome', userId: 'ann', sessionId: 'msg_1/short' }, new Date());
+    await looked.opened;
+    held.open();
+    await stop();
+    await dispatcher.close();
+  });
 });
+
+test.each([0, 1.5, -1, Number.NaN])(
+  'ATK8-04 perUser %d is refused: with it nothing would be looked at',
+  async (perUser) => {
+    const opened = postgresDispatcher(postgresUrl, { app: 'shop', perUser });
+    expect(await refusal(opened)).toMatchObject({ code: 'E_BAD_INPUT' });
+  },
+);
 
 test('PD-02 a URL of something else is refused before anything is opened', async () => {
   expect(await refusal(postgresDispatcher('mysql://127.0.0.1/x', { app: 'shop' }))).toMatchObject({

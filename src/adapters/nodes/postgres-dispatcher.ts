@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Job, PgBoss } from 'pg-boss';
-import type { Shape } from '../../base/index.ts';
-import { amount, checkOptions, fn, name, required, ToldOnce, warnWith } from '../../base/index.ts';
+import type { Check, Shape } from '../../base/index.ts';
+import { checkOptions, fn, name, required, ToldOnce, warnWith } from '../../base/index.ts';
 import type { Dispatcher, SessionPlace } from '../../contracts/index.ts';
 import { checkUrl, orMissing } from './peers.ts';
 import { PostgresListener } from './postgres-listener.ts';
@@ -33,7 +33,11 @@ export interface PostgresDispatcherOptions {
   warn?: (message: string, error?: unknown) => void;
 }
 
-const shape: Shape<PostgresDispatcherOptions> = { app: required(name), schema: name, perUser: amount, warn: fn };
+const limit: Check = {
+  needs: 'a whole number from 1, or Infinity for no limit',
+  fits: (value) => value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && Number(value) >= 1),
+};
+const shape: Shape<PostgresDispatcherOptions> = { app: required(name), schema: name, perUser: limit, warn: fn };
 
 /**
  * A dispatcher in PostgreSQL, by `pg-boss`: programs on any machine with the same database and app share what is to be
@@ -43,7 +47,7 @@ const shape: Shape<PostgresDispatcherOptions> = { app: required(name), schema: n
 export async function postgresDispatcher(url: string, options: PostgresDispatcherOptions): Promise<Dispatcher> {
   checkUrl(url, 'postgresDispatcher', ['postgres', 'postgresql']);
   checkOptions<PostgresDispatcherOptions>(options, 'postgresDispatcher: options', shape);
-  const { app, schema = 'coxswain_queue', perUser } = options;
+  const { app, schema = 'coxswain_queue', perUser = Number.POSITIVE_INFINITY } = options;
   const warn = warnWith(options.warn);
   const boss = await openBoss(url, schema, warn);
   const channel = `coxswain_wake_${digest([schema, app]).slice(0, 16)}`;
@@ -62,8 +66,8 @@ interface Parts {
   /** The one, and another one that holds what programs before this release have put off. */
   readonly queues: readonly [string, string];
   readonly channel: string;
-  /** Looks at a time for one user. */
-  readonly perUser: number | undefined;
+  /** Looks at a time for one user; Infinity: no limit. */
+  readonly perUser: number;
   warn(message: string, error?: unknown): void;
 }
 
@@ -88,8 +92,7 @@ class PostgresDispatcher implements Dispatcher {
 
   async wake(place: SessionPlace, { priority = 0 }: { priority?: number } = {}): Promise<void> {
     const { queues, channel } = this.#parts;
-    const group = { id: digest([place.userId]) };
-    await this.#boss.send(queues[0], placeOf(place), { singletonKey: keyOf(place), priority, group });
+    await this.#boss.send(queues[0], placeOf(place), { singletonKey: keyOf(place), priority, group: groupOf(place) });
     for (const server of this.#servers) server.ring();
     // Whoever does not hear it looks within the second.
     await this.#boss
@@ -106,7 +109,7 @@ class PostgresDispatcher implements Dispatcher {
     await this.#boss.send(this.#parts.queues[0], placeOf(place), {
       singletonKey,
       startAfter,
-      group: { id: digest([place.userId]) },
+      group: groupOf(place),
     });
   }
 
@@ -140,6 +143,8 @@ class PostgresDispatcher implements Dispatcher {
           if (jobs.length > 0) await this.#boss.touch(queue, jobs);
         }
       },
+      // What is fetched together may be one user's, of which no more is taken than they may have: others stand behind it.
+      hasMore: (taken, asked) => taken === asked || (taken > 0 && this.#parts.perUser !== Number.POSITIVE_INFINITY),
       warn,
     });
     this.#servers.add(server);
@@ -153,7 +158,8 @@ class PostgresDispatcher implements Dispatcher {
   async #fetch(queue: string, batchSize: number): Promise<Job<SessionPlace>[]> {
     const { perUser, channel } = this.#parts;
     const begin = this.#boss.getDb();
-    if (perUser === undefined || !begin.beginTransaction) return this.#boss.fetch<SessionPlace>(queue, { batchSize });
+    if (perUser === Number.POSITIVE_INFINITY || !begin.beginTransaction)
+      return this.#boss.fetch<SessionPlace>(queue, { batchSize });
     const { db, commit, rollback } = await begin.beginTransaction();
     try {
       await db.executeSql('SELECT pg_advisory_xact_lock(hashtext($1))', [channel]);
@@ -180,6 +186,8 @@ interface Queue {
   done(taken: Taken): Promise<void>;
   again(taken: Taken, error: unknown): Promise<void>;
   touch(taken: readonly Taken[]): Promise<void>;
+  /** So many were taken of as many as were asked for: there may be more. */
+  hasMore(taken: number, asked: number): boolean;
   warn(message: string, error?: unknown): void;
 }
 
@@ -236,8 +244,7 @@ class Server {
     try {
       const taken = await this.#queue.fetch(room);
       for (const one of taken) this.#take(one);
-      // There was as much as there was room for: there may be more.
-      if (taken.length === room) this.#isRung = true;
+      if (this.#queue.hasMore(taken.length, room)) this.#isRung = true;
     } catch (error) {
       this.#queue.failed(error);
     }
@@ -285,6 +292,14 @@ class Server {
 }
 
 const placeOf = ({ agent, userId, sessionId }: SessionPlace): SessionPlace => ({ agent, userId, sessionId });
+
+/**
+ * Among which a user's looks are counted. What a host looks at for itself, in place of an agent's sessions, is counted by
+ * itself: a message about a turn that is over does not wait for one that runs.
+ */
+const groupOf = ({ agent, userId }: SessionPlace) => ({
+  id: digest(agent.startsWith('@') ? [userId, agent] : [userId]),
+});
 
 const keyOf = ({ agent, userId, sessionId }: SessionPlace) => digest([agent, userId, sessionId]);
 
