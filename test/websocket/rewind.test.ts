@@ -75,3 +75,36 @@ test('WS-86 a sub-agent’s session is not taken back, and no server does it tha
   const other = await (await client(without, 'anna')).open('bot', { sessionId: 's', create: true });
   expect((await refusal(other.rewind(0))).code).toBe('E_UNSUPPORTED');
 });
+
+test('ATK8-03 the newest events of a session that was taken back far are those before that, and it is said whether there are older ones', async () => {
+  const store = await kept();
+  const { host } = hostOf(bot(Array.from({ length: 20 }, (_, n) => `answer ${n}`)), { store });
+  const server = await serving(host);
+  const anna = await client(server, 'anna');
+  const session = await anna.open('bot', { sessionId: 's', create: true });
+  for (let n = 0; n < 16; n++) await all(session.stream(`words ${n}`));
+  const log = await all(session.events());
+  const began = log.filter((event) => event.type === 'message' && event.role === 'user');
+  await session[Symbol.asyncDispose]();
+  const key = { app: 'shop', userId: 'anna', id: 's' };
+  const reopened = async (through: number) => {
+    await rewind(store, key, through);
+    const again = await anna.open('bot', { sessionId: 's' });
+    const left = await all(again.events());
+    const page = async (limit: number) => {
+      const { events, more } = await again.newest(limit);
+      return { events: events.map(({ id }) => id), more };
+    };
+    const tail = (count: number) => left.slice(-count).map(({ id }) => id);
+    const [short, whole] = [await page(4), await page(left.length)];
+    await again[Symbol.asyncDispose]();
+    return { left, short, whole, tail };
+  };
+  const first = await reopened((began[3]?.seq ?? 0) - 1);
+  expect(first.left.length).toBeGreaterThan(8);
+  expect(first.short).toEqual({ events: first.tail(4), more: true });
+  expect(first.whole).toEqual({ events: first.tail(first.left.length), more: false });
+  // To its beginning: there is nothing but what says so.
+  const none = await reopened(0);
+  expect(none.short).toEqual({ events: none.tail(1), more: false });
+});

@@ -48,14 +48,18 @@ async function readBack(
   limit: number,
 ): Promise<{ events: AgentEvent[]; isCut: boolean }> {
   // Where places are numbered, so many events back are at most so many numbers back.
-  const seq = newest === undefined ? undefined : parseCursor(newest)?.seq;
-  const from = seq === undefined ? 0 : Math.max(0, seq - limit);
-  try {
-    return await read(session, from > 0 ? cursorOf(from, WHOLE) : undefined, limit);
-  } catch (error) {
-    // An executor with other places: they are no numbers that can be counted back.
-    if (from === 0 || !isCoxswainError(error) || error.code !== 'E_BAD_INPUT') throw error;
-    return read(session, undefined, limit);
+  const seq = (newest === undefined ? undefined : parseCursor(newest)?.seq) ?? 0;
+  for (let back = limit; ; back *= 2) {
+    const from = Math.max(0, seq - back);
+    try {
+      const found = await read(session, from > 0 ? cursorOf(from, WHOLE) : undefined, limit);
+      // Of a log that was rewound many numbers stand for nothing: what counts lies before them.
+      if (from === 0 || found.events.length >= limit / 2) return found;
+    } catch (error) {
+      // An executor with other places: they are no numbers that can be counted back.
+      if (from === 0 || !isCoxswainError(error) || error.code !== 'E_BAD_INPUT') throw error;
+      return read(session, undefined, limit);
+    }
   }
 }
 
