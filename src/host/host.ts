@@ -34,6 +34,7 @@ import { Background, unattendedOf, withoutDeadly } from './background/index.ts';
 import type { CalledBy, FrameHost, SessionOwnership, SharedStanding } from './frame/index.ts';
 import { HostedFrame } from './frame/index.ts';
 import { HostedSession, isStillThere } from './hosted/index.ts';
+import { Lent } from './lent.ts';
 import { Confirmations, RunTimeQuestions } from './questions/index.ts';
 import { allSessions, sessionsInTurn, storedSessions, waitingSessions } from './stored-sessions.ts';
 import { SubagentSession } from './subagents/index.ts';
@@ -75,6 +76,8 @@ class Host implements AgentHost, Holder {
   readonly #deleted = new Set<SharedStanding>();
   readonly #frameHost: FrameHost;
   readonly #approvalHost: ApprovalHost;
+  /** Handles that the host has opened for itself. */
+  readonly #lent = new Map<HostedSession, Lent>();
   /** Runs that the host goes on with by itself. */
   readonly #underWay = new Set<Promise<void>>();
   readonly #background: Background;
@@ -109,7 +112,7 @@ class Host implements AgentHost, Holder {
       openTurns: () => sessionsInTurn(this.#sources, this.#ownContext()),
       allSessions: async (page) => allSessions(this.sessions(), page),
       storedDecisions: async (query) => this.sessions().decided?.(query),
-      borrow: (agent, userId, sessionId) => this.#borrow(agent, userId, sessionId),
+      borrow: (...place) => this.#borrow(...place),
       agentTools: new Set(
         (options.tools ?? []).filter((tool) => subagentOf(tool) !== undefined).map(({ name }) => name),
       ),
@@ -399,18 +402,25 @@ class Host implements AgentHost, Holder {
     return { sessions: this.#open.size, handles, runs: this.#underWay.size, asking, ...this.approvals[held]() };
   }
 
-  /** An open handle of the session, the running one first; else a temporary one. */
-  async #borrow(agent: string, userId: string, sessionId: string): Promise<BorrowedSession> {
+  /**
+   * An open handle of the session, the running one first; else a temporary one. Where something is to run it is one of its own, if
+   * the session can be opened again: whoever has opened another one closes it when they like, and what runs on it ends with it.
+   */
+  async #borrow(agent: string, userId: string, sessionId: string, toRun = false): Promise<BorrowedSession> {
     const names = [undefined, agent].map((of) => standingOf(userId, sessionId, of));
     const open = names.flatMap((name) => this.#open.get(name)?.handles ?? []);
     const ours = open.filter((handle) => handle instanceof HostedSession);
     const handles = ours.filter((handle) => handle.descriptor.name === agent);
     const known = handles.find((handle) => handle.running) ?? handles[0];
-    if (known && (known.running || (await isStillThere(known))))
-      return { session: known, [Symbol.asyncDispose]: async () => {} };
+    if (known && !(toRun && known.frame.isReopenable) && (known.running || (await isStillThere(known)))) {
+      const lent = this.#lent.get(known);
+      return lent ? lent.again() : { session: known, [Symbol.asyncDispose]: async () => {} };
+    }
     // On behalf of nobody in particular: whose turns they are says the log.
     const session = await this.#openFor(agent, { sessionId }, userId, { id: userId });
-    return { session, [Symbol.asyncDispose]: () => session[Symbol.asyncDispose]() };
+    const lent = new Lent(session, () => this.#lent.delete(session));
+    this.#lent.set(session, lent);
+    return lent.again();
   }
 }
 

@@ -307,7 +307,12 @@ describe('a decision across sessions', () => {
   });
 
   test('whose run cannot go on is told of', async () => {
-    const { session } = asking({ liveRun: { ended: Promise.reject(fault('E_STORE')) } });
+    const liveRun = {
+      get ended() {
+        return Promise.reject(fault('E_STORE'));
+      },
+    };
+    const { session } = asking({ liveRun });
     const { host, works, warnings, count } = hostOf([place('a', { calls: ['c'] })], { a: session });
     await new HostApprovals(host).decide('c#policy', approve, { by: bob });
     await Promise.all(works);

@@ -273,12 +273,13 @@ export class HostApprovals implements Approvals, Holder {
 
   /** A run belongs to the host: nobody needs to hold it. */
   async #goOn(borrowed: BorrowedSession): Promise<void> {
-    const { session } = borrowed;
+    const { id, descriptor, frame } = borrowed.session;
     try {
       await using _ = borrowed;
-      await goOn(session);
+      await using own = await this.#host.borrow(descriptor.name, frame.userId, id, true);
+      await goOn(own.session);
     } catch (error) {
-      this.#host.warn(`session ${session.id} could not continue after an approval`, error);
+      this.#host.warn(`session ${id} could not continue after an approval`, error);
     }
   }
 }

@@ -8,14 +8,15 @@ type Places = Pick<ApprovalHost, 'openSessions' | 'borrow' | 'warn'>;
 /** Sessions that are looked into for a question of which no index says where it is. */
 const MAX_LOOKED_INTO = 64;
 
-/** What a look into one session finds; undefined: it was deleted since the index was read. */
+/** What a look into one session finds; undefined: it was deleted since the index was read. `toRun`: it may go on with it. */
 export async function lookInto<T>(
   host: Pick<ApprovalHost, 'borrow'>,
   { agent, userId, sessionId }: SessionPlace,
   look: (session: HostedSession) => Promise<T>,
+  toRun = false,
 ): Promise<T | undefined> {
   try {
-    await using borrowed = await host.borrow(agent, userId, sessionId);
+    await using borrowed = await host.borrow(agent, userId, sessionId, toRun);
     return await look(borrowed.session);
   } catch (error) {
     if (wasDeleted(error)) return undefined;

@@ -62,8 +62,11 @@ export interface ApprovalHost {
   openSessions(scope?: { userId?: string; sessionId?: string }): Promise<WaitingSession[]>;
   /** Sessions whose newest turn has not ended, over all users. */
   openTurns(): Promise<(SessionPlace & { running: boolean })[]>;
-  /** @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND` for one that was deleted since */
-  borrow(agent: string, userId: string, sessionId: string): Promise<BorrowedSession>;
+  /**
+   * `toRun`: something may run on it, and ends with nobody who has opened the session.
+   * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND` for one that was deleted since
+   */
+  borrow(agent: string, userId: string, sessionId: string, toRun?: boolean): Promise<BorrowedSession>;
   /**
    * Sessions of all users, newest first.
    * @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED`

@@ -38,7 +38,7 @@ export function recoverSessions(host: ApprovalHost, sessions: SessionPlace[]): R
   const left = [...sessions];
   const work = async () => {
     for (let place = left.shift(); place; place = left.shift()) {
-      await lookInto(host, place, goOn).catch((error: unknown) => {
+      await lookInto(host, place, goOn, true).catch((error: unknown) => {
         host.warn(`session ${place?.sessionId} could not be resumed`, error);
       });
     }

@@ -190,7 +190,7 @@ export class Background {
   async look(place: SessionPlace): Promise<void> {
     if (place.agent === SCHEDULES) return this.schedules.look(place);
     if (place.agent === OUTCOMES) return this.outcomes?.look(place);
-    const hasWork = await lookInto(this.#host, place, async (session) => {
+    const goOn = async (session: HostedSession) => {
       if (session.liveRun || !(await isUnfinished(session))) return false;
       try {
         await resume(session);
@@ -201,7 +201,8 @@ export class Background {
         else if (!others.has(error.code)) throw error;
       }
       return true;
-    });
+    };
+    const hasWork = await lookInto(this.#host, place, goOn, true);
     if (hasWork === false) await this.#host.releaseDead(place);
     await this.outcomes?.rested(place);
   }

@@ -240,6 +240,11 @@ export class HostedFrame implements JudgeOptions {
     return this.depth === 0 && this.keepsLog && root !== this.#inner.descriptor.name;
   }
 
+  /** Whoever opens it again finds what is here. */
+  get isReopenable(): boolean {
+    return this.keepsLog && !this.#place.ephemeral && this.#inner.descriptor.capabilities.includes('resume');
+  }
+
   get keepsLog(): boolean {
     return isPipeable(this.#inner);
   }
