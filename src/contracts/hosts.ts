@@ -175,6 +175,20 @@ export interface SessionProvider {
   >;
 }
 
+/** What of an artifact one answer carries to somebody who looks at a session. */
+export interface ArtifactShown {
+  name: string;
+  /** Absent: there is no such artifact, or not this version of it. */
+  version?: number;
+  mimeType?: string;
+  /** Bytes. */
+  size?: number;
+  /** Base64; absent where it is larger than 1 MiB or than a message may be, or withheld. */
+  data?: string;
+  /** Why somebody who is not its owner is not given it. */
+  withheld?: string;
+}
+
 export type SessionCreator = (descriptor: AgentDescriptor, context: HostContext) => Promise<ExecutorSession>;
 
 /** Picks the factory that can run a descriptor. */

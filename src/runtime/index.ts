@@ -236,6 +236,7 @@ export type {
   ContextServices,
   CredentialService,
   GivenCredential,
+  MeasuredArtifact,
   MemoryService,
   Searchable,
   Services,

@@ -39,6 +39,23 @@ export function artifactServiceSuite(
       expect(await service.load(key, 'none.txt')).toBeUndefined();
     });
 
+    test('WS-90 how large one is, is said without its body, where the service can', async (context) => {
+      const { service } = await fresh();
+      if (!service.measure) return context.skip('it loads it to know');
+      await service.save(key, 'a.bin', { mimeType: 'image/png', data: new Uint8Array(70_000) });
+      await service.save(key, 'a.bin', text('ä'));
+      await service.save(key, 'user:mine', text(''));
+      expect(await service.measure(key, 'a.bin')).toEqual({ mimeType: 'text/plain', size: 2, version: 2 });
+      expect(await service.measure(key, 'a.bin', 1)).toEqual({ mimeType: 'image/png', size: 70_000, version: 1 });
+      expect(await service.measure({ ...key, id: 's2' }, 'user:mine')).toMatchObject({ size: 0 });
+      for (const version of [3, 2 ** 40]) expect(await service.measure(key, 'a.bin', version)).toBeUndefined();
+      expect(await service.measure(key, 'none')).toBeUndefined();
+      await service.delete(key, 'a.bin', 2);
+      expect(await service.measure(key, 'a.bin')).toMatchObject({ version: 1 });
+      await expect(service.measure(key, '../a')).rejects.toMatchObject({ code: 'E_ID' });
+      await expect(service.measure(key, 'a.bin', 0.5)).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+    });
+
     test('SOAK-10 erase removes the files of one session, or all of a user, and nobody else’s', async () => {
       const { service } = await fresh();
       const called = { ...key, id: 'user' };

@@ -338,6 +338,23 @@ export function decidedQuestions(given: () => SessionService): void {
       expect(await ids({ answeredBy: 'dora' })).toEqual([]);
     });
 
+    test('INS-21 a session whose call runs is listed as one that runs, and one that asks somebody as one that waits', async () => {
+      const running = async () => (await service.list({ app: 'shop' })).map((one) => [one.pending, one.running]);
+      await service.append(annas, [turned(0), called(1, ['c1', 'pay'])]);
+      expect(await running()).toEqual([[1, false]]);
+      const lease = await service.acquire(annas);
+      const { epoch } = lease;
+      expect(await running()).toEqual([[1, true]]);
+      await service.append(annas, [put(2, 'c1#asked')], { epoch });
+      expect(await running()).toEqual([[1, false]]);
+      await service.append(annas, [answered(3, 'c1#asked')]);
+      expect(await running()).toEqual([[1, true]]);
+      await service.append(annas, [ended(4, 'c1')], { epoch });
+      expect(await running()).toEqual([[0, true]]);
+      await lease.release();
+      expect(await running()).toEqual([[0, false]]);
+    });
+
     test('INS-18 odd names and ids are kept as they are, and what no question has makes none', async () => {
       const odd = ['a"b', '"quoted"', 'ends ', 'emoji 🚣🏽', "o'x", '%_\\', 'x'.repeat(150)];
       await service.append(annas, [turned(0), called(1, ...odd.map((id): [string, string] => [id, `tool ${id}`]))]);

@@ -161,7 +161,14 @@ describe('operators', () => {
     const pay = notingTool('pay');
     const script = [{ calls: [...calls] }, 'Kept.', { calls: [['pay', { card: '42' }]] }, 'Paid.'];
     const agent = bot(script as never, { tools: [keep] });
-    const source = fromAgent(agent, { services: { artifacts: new InMemoryArtifactService() } });
+    const artifacts = new InMemoryArtifactService();
+    const load = artifacts.load.bind(artifacts);
+    const loaded: string[] = [];
+    artifacts.load = (key, name, version) => {
+      loaded.push(name);
+      return load(key, name, version);
+    };
+    const source = fromAgent(agent, { services: { artifacts } });
     const policy = policyOf({ pay: { outcome: 'allow', redact: ['/card'] } });
     const host = createHost({ app: 'shop', agents: [source], tools: [pay.tool as AnyTool], policy });
     const server = await serving(host, { operator: scopeOf });
@@ -175,6 +182,8 @@ describe('operators', () => {
     expect(await session.artifact('note', 1)).toMatchObject({ version: 1, data: 'QUE=' });
     expect(await session.artifact('note', 9)).toEqual({ name: 'note' });
     expect(await session.artifact('big')).toEqual({ name: 'big', version: 1, mimeType: 'text/plain', size: 2 ** 21 });
+    // What is too large to be sent is not read.
+    expect(loaded).not.toContain('big');
     expect(await session.artifact('user:all')).toMatchObject({ data: 'QQ==' });
     await expect(session.artifact('../annas/note')).rejects.toMatchObject({ code: 'E_ID' });
     const asked = (who: typeof support, name: string) => who!.operator!.artifact(place, name);

@@ -13,8 +13,8 @@ const REFRESH_MS = 5000;
 const RUNNING_MS = 2000;
 const TYPING_MS = 200;
 
-export const stateOf = ({ pending, unfinished }: Summary): State =>
-  pending > 0 ? 'waits' : unfinished ? 'runs' : 'rests';
+export const stateOf = ({ pending, unfinished, running }: Summary): State =>
+  running ? 'runs' : pending > 0 ? 'waits' : unfinished ? 'runs' : 'rests';
 
 /**
  * Under which agent a session is opened: the one with which it began, if the host serves it. That of an agent that was called as a

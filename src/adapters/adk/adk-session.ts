@@ -240,7 +240,7 @@ export class AdkSession implements PipeableSession {
     return this.runtime.resultArtifacts(callId);
   }
 
-  [keptArtifacts](): Pick<ArtifactAccess, 'load'> {
+  [keptArtifacts](): Pick<ArtifactAccess, 'load' | 'measure'> {
     return this.runtime.keptArtifacts();
   }
 

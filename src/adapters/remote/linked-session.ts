@@ -4,6 +4,7 @@ import type {
   AgentEvent,
   AgentSession,
   AgentStream,
+  ArtifactShown,
   AttachResult,
   AuditVerdict,
   Compaction,
@@ -41,7 +42,7 @@ import { Feed } from './feed.ts';
 import type { Link } from './link.ts';
 import { liveEvents, newestOf, storedEvents } from './log.ts';
 import { Position } from './position.ts';
-import type { RemoteArtifact, RemoteSession } from './remote-host.ts';
+import type { RemoteSession } from './remote-host.ts';
 import { RemoteStream } from './remote-stream.ts';
 import { lostStreamEnd, wireOptions } from './wire.ts';
 
@@ -170,7 +171,7 @@ export class LinkedSession implements RemoteSession, ExecutorSession {
     return this.#ask('session/verify', {});
   }
 
-  async artifact(name: string, version?: number): Promise<RemoteArtifact> {
+  async artifact(name: string, version?: number): Promise<ArtifactShown> {
     return this.#ask('session/artifact', { name, ...(version === undefined ? {} : { version }) });
   }
 

@@ -3,6 +3,7 @@ import type {
   AgentEvent,
   AgentSession,
   AgentSource,
+  ArtifactShown,
   AuditVerdict,
   Compaction,
   GivenAnswer,
@@ -89,21 +90,7 @@ export interface RemoteOperator {
     place: { agent: string; userId: string; sessionId: string },
     name: string,
     version?: number,
-  ): Promise<RemoteArtifact>;
-}
-
-/** An artifact, as far as one message carries it. */
-export interface RemoteArtifact {
-  name: string;
-  /** Absent: there is no such artifact, or not this version of it. */
-  version?: number;
-  mimeType?: string;
-  /** Bytes. */
-  size?: number;
-  /** Base64; absent where it is larger than 1 MiB or than a message may be, or withheld. */
-  data?: string;
-  /** Why an operator is not given it. */
-  withheld?: string;
+  ): Promise<ArtifactShown>;
 }
 
 /** A session on a server, as if it were here: a lost connection is made again and costs nothing. */
@@ -135,7 +122,7 @@ export interface RemoteSession extends AgentSession {
    * What an agent has kept in the session under this name; without `version` the newest.
    * @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED` where the server or the agent shows none
    */
-  artifact(name: string, version?: number): Promise<RemoteArtifact>;
+  artifact(name: string, version?: number): Promise<ArtifactShown>;
   /**
    * The newest stored events, oldest first: at most `limit` (1 to 1,000), and as many as one message may have. `more`: there are older
    * ones. Of a long log nothing else is sent; `events()` has all of it.

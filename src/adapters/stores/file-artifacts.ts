@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, join, resolve, sep } from 'node:path';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import type {
@@ -7,6 +7,7 @@ import type {
   ArtifactPlace,
   ArtifactService,
   ArtifactVersions,
+  MeasuredArtifact,
   SessionKey,
   StoredArtifact,
 } from '../../runtime/index.ts';
@@ -51,14 +52,24 @@ export class FileArtifactService implements ArtifactService {
   }
 
   async load(key: SessionKey, filename: string, version = 0): Promise<StoredArtifact | undefined> {
+    const found = await this.#find(key, filename, version, (path) => readFile(path));
+    return found && { mimeType: found.mimeType, data: toBase64(found.read), version: found.version };
+  }
+
+  async measure(key: SessionKey, filename: string, version = 0): Promise<MeasuredArtifact | undefined> {
+    const found = await this.#find(key, filename, version, (path) => stat(path));
+    return found && { mimeType: found.mimeType, size: found.read.size, version: found.version };
+  }
+
+  async #find<T>(key: SessionKey, filename: string, version: number, read: (path: string) => Promise<T>) {
     const folder = this.#folder(artifactPlace(key, filename));
     wholeNumber('version', version);
     const wanted = version === 0 ? (await versionsIn(folder, '.bin'))[0] : version;
     if (wanted === undefined) return undefined;
     try {
-      const bytes = await readFile(join(folder, `${wanted}.bin`));
+      const found = await read(join(folder, `${wanted}.bin`));
       const meta = JSON.parse(await readFile(join(folder, `${wanted}.json`), 'utf8')) as Meta;
-      return { mimeType: meta.mimeType, data: toBase64(bytes), version: wanted };
+      return { mimeType: meta.mimeType, read: found, version: wanted };
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw storeError(error);

@@ -180,6 +180,8 @@ export const sessionSummary = z.looseObject({
   agent: z.string().optional(),
   /** The newest turn has not ended: it runs, waits for an answer, or was cut off. */
   unfinished: z.boolean().optional(),
+  /** Somebody runs it now, or died at it, and nobody is asked: open calls of it run. Absent: its store does not say. */
+  running: z.boolean().optional(),
   /** Answers of models. With what follows, of all that its log has; absent: not counted yet, or not by its store. */
   steps: z.number().int().optional(),
   inputTokens: z.number().int().optional(),

@@ -77,6 +77,11 @@ export interface ArtifactAccess {
   save(filename: string, content: { mimeType: string; data: string | Uint8Array }): Promise<number>;
   load(filename: string, version?: number): Promise<{ mimeType: string; data: string; version: number } | undefined>;
   list(): Promise<string[]>;
+  /** What `load` would find, without its body; `size` in bytes. Absent: its store does not say it. */
+  measure?(
+    filename: string,
+    version?: number,
+  ): Promise<{ mimeType: string; size: number; version: number } | undefined>;
 }
 
 /** Which call it is and for whom: what a handler gets, and what else its author says of the call. */

@@ -1,21 +1,7 @@
-import type { AgentSession } from '../../contracts/index.ts';
+import type { AgentSession, ArtifactShown } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { keepsArtifacts, keptArtifacts } from '../../session/index.ts';
 import { HostedSession } from '../hosted/index.ts';
-
-/** What of an artifact one answer carries. */
-export interface ArtifactShown {
-  name: string;
-  /** Absent: there is no such artifact, or not this version of it. */
-  version?: number;
-  mimeType?: string;
-  /** Bytes. */
-  size?: number;
-  /** Base64; absent where it is larger than an answer may be, or withheld. */
-  data?: string;
-  /** Why somebody who is not its owner is not given it. */
-  withheld?: string;
-}
 
 /** Bytes of an artifact that are sent at most. */
 const MAX_BYTES = 1024 * 1024;
@@ -36,13 +22,19 @@ export async function artifactContent(
     const message = `the agent of session ${session.id} does not show artifacts`;
     throw new CoxswainError('UNIMPLEMENTED', 'E_UNSUPPORTED', message);
   }
-  const found = await artifacts.load(name, version);
+  const measured = await artifacts.measure?.(name, version);
+  // One that is too large to be sent is not read.
+  if (measured && isTooLarge(measured.size, maxPayload)) return { name, ...measured };
+  const found = await artifacts.load(name, measured?.version ?? version);
   if (!found) return { name };
   const { mimeType, data } = found;
   const size = Buffer.byteLength(data, 'base64');
   const shown = { name, version: found.version, mimeType, size };
-  return size > MAX_BYTES || data.length > maxPayload / 2 ? shown : { ...shown, data };
+  return isTooLarge(size, maxPayload) ? shown : { ...shown, data };
 }
+
+const isTooLarge = (size: number, maxPayload: number): boolean =>
+  size > MAX_BYTES || Math.ceil(size / 3) * 4 > maxPayload / 2;
 
 /** The same of a session of somebody else: what a call has kept may have what policy hides of any of its calls. */
 export function withheld(shown: ArtifactShown, hidesNothing: boolean): ArtifactShown {

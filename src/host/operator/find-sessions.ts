@@ -80,8 +80,8 @@ export function shownSummary(session: SessionSummary, seesContent: boolean): Ses
   return title !== undefined && seesContent ? { ...rest, title } : rest;
 }
 
-const stateOf = ({ pending, unfinished }: SessionSummary): SessionState =>
-  pending > 0 ? 'waits' : unfinished ? 'runs' : 'rests';
+const stateOf = ({ pending, unfinished, running }: SessionSummary): SessionState =>
+  running ? 'runs' : pending > 0 ? 'waits' : unfinished ? 'runs' : 'rests';
 
 /** Undefined: all else fits, and which tools it has called is not known. */
 function matcher(query: SessionSearch, seesContent: boolean): (session: SessionSummary) => boolean | undefined {

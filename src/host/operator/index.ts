@@ -1,5 +1,4 @@
 /** Sessions that are looked for, and what operators see of those of others. */
-export type { ArtifactShown } from './artifact-content.ts';
 export { artifactContent } from './artifact-content.ts';
 export type { SearchedSessions, SessionSearch, SessionState } from './find-sessions.ts';
 export { findSessions, shownSummary, timeGiven } from './find-sessions.ts';

@@ -1,9 +1,8 @@
-import type { AgentEvent, AgentSession, Principal, SessionPlace } from '../../contracts/index.ts';
+import type { AgentEvent, AgentSession, ArtifactShown, Principal, SessionPlace } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { CallExplanation, Shape } from '../../session/index.ts';
 import { checkIs, checkNoPromise, checkOptions, eventFacts, flag, literal, names } from '../../session/index.ts';
 import type { AgentHost } from '../index.ts';
-import type { ArtifactShown } from './artifact-content.ts';
 import { artifactContent, withheld } from './artifact-content.ts';
 import type { SearchedSessions, SessionSearch } from './find-sessions.ts';
 import { findSessions } from './find-sessions.ts';

@@ -16,6 +16,14 @@ export interface StoredArtifact {
   version: number;
 }
 
+/** What is said of an artifact without its body. */
+export interface MeasuredArtifact {
+  mimeType: string;
+  /** Bytes. */
+  size: number;
+  version: number;
+}
+
 /**
  * Versioned files of a session; names that begin with `user:` belong to the user and are shared by their sessions.
  * Every implementation passes the same suite.
@@ -28,6 +36,11 @@ export interface ArtifactService {
    * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for a version that is no whole number, here and in delete
    */
   load(key: SessionKey, filename: string, version?: number): Promise<StoredArtifact | undefined>;
+  /**
+   * What `load` would find, without reading its body. Absent: a host that wants to know how large one is loads it.
+   * @throws CoxswainError as `load`
+   */
+  measure?(key: SessionKey, filename: string, version?: number): Promise<MeasuredArtifact | undefined>;
   /** `version` 0 or absent: all of them. */
   delete(key: SessionKey, filename: string, version?: number): Promise<void>;
   /** Names of the session's and the user's files, sorted. */

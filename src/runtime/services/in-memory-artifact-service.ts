@@ -1,6 +1,12 @@
 import type { SessionKey } from '../store/index.ts';
 import { checkKey, checkScope, wholeNumber } from '../store/index.ts';
-import type { ArtifactContent, ArtifactPlace, ArtifactService, StoredArtifact } from './artifact-service.ts';
+import type {
+  ArtifactContent,
+  ArtifactPlace,
+  ArtifactService,
+  MeasuredArtifact,
+  StoredArtifact,
+} from './artifact-service.ts';
 import { artifactBody, artifactName, artifactPlace, toBase64 } from './artifact-service.ts';
 import type { ArtifactVersions } from './copied-artifacts.ts';
 import { copiedVersions } from './copied-artifacts.ts';
@@ -26,12 +32,22 @@ export class InMemoryArtifactService implements ArtifactService {
   }
 
   async load(key: SessionKey, filename: string, version = 0): Promise<StoredArtifact | undefined> {
+    const found = this.#find(key, filename, version);
+    return found && { mimeType: found.mimeType, data: toBase64(found.bytes), version: found.version };
+  }
+
+  async measure(key: SessionKey, filename: string, version = 0): Promise<MeasuredArtifact | undefined> {
+    const found = this.#find(key, filename, version);
+    return found && { mimeType: found.mimeType, size: found.bytes.length, version: found.version };
+  }
+
+  #find(key: SessionKey, filename: string, version: number) {
     const file = this.#files.get(nameOf(artifactPlace(key, filename)));
     wholeNumber('version', version);
     if (!file) return undefined;
     const wanted = version === 0 ? Math.max(0, ...file.versions.keys()) : version;
     const found = file.versions.get(wanted);
-    return found && { mimeType: found.mimeType, data: toBase64(found.bytes), version: wanted };
+    return found && { ...found, version: wanted };
   }
 
   async delete(key: SessionKey, filename: string, version = 0): Promise<void> {

@@ -1,5 +1,11 @@
 /** Credentials, artifacts and memory of agents. */
-export type { ArtifactContent, ArtifactPlace, ArtifactService, StoredArtifact } from './artifact-service.ts';
+export type {
+  ArtifactContent,
+  ArtifactPlace,
+  ArtifactService,
+  MeasuredArtifact,
+  StoredArtifact,
+} from './artifact-service.ts';
 export { artifactBody, artifactName, artifactPlace, toBase64 } from './artifact-service.ts';
 export type { ContextServices } from './context-services.ts';
 export type { ArtifactVersions } from './copied-artifacts.ts';

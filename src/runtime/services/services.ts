@@ -46,6 +46,7 @@ export class SessionServices implements ContextServices {
 }
 
 function artifactAccess(service: ArtifactService, key: SessionKey, delta: Record<string, number>): ArtifactAccess {
+  const measure = service.measure?.bind(service);
   return {
     async save(filename, content) {
       const version = await service.save(key, filename, content);
@@ -54,6 +55,7 @@ function artifactAccess(service: ArtifactService, key: SessionKey, delta: Record
     },
     load: (filename, version) => service.load(key, filename, version),
     list: () => service.list(key),
+    ...(measure ? { measure: (filename, version) => measure(key, filename, version) } : {}),
   };
 }
 

@@ -206,7 +206,7 @@ export class RuntimeSession {
   }
 
   /** Its artifacts, for people who look at it. */
-  keptArtifacts(): Pick<ArtifactAccess, 'load'> {
+  keptArtifacts(): Pick<ArtifactAccess, 'load' | 'measure'> {
     return this.#engine.services.artifacts({});
   }
 

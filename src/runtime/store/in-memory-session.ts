@@ -335,6 +335,7 @@ export function summaryOf(session: MemorySession): SessionSummary {
     length: session.events.length,
     pending: session.open.size,
     unfinished: session.openTurn !== undefined,
+    running: session.held !== undefined && !session.questions?.asks,
     ...listedFacts(session.facts),
   });
 }

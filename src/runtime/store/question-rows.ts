@@ -95,6 +95,12 @@ export class QuestionBook {
     return this.#rows.values();
   }
 
+  /** Whether somebody is asked. */
+  get asks(): boolean {
+    for (const { action } of this.#rows.values()) if (action === undefined) return true;
+    return false;
+  }
+
   /** Whether some call that was asked about has not ended. */
   get awaits(): boolean {
     for (const { result } of this.#rows.values()) if (result === undefined) return true;

@@ -16,7 +16,7 @@ export function lendsArtifacts(session: AgentSession): session is ArtifactLender
 export const keptArtifacts: unique symbol = Symbol.for('coxswain.keptArtifacts') as never;
 
 export interface ArtifactKeeper extends AgentSession {
-  [keptArtifacts](): Pick<ArtifactAccess, 'load'>;
+  [keptArtifacts](): Pick<ArtifactAccess, 'load' | 'measure'>;
 }
 
 export function keepsArtifacts(session: AgentSession): session is ArtifactKeeper {

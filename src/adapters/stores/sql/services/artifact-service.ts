@@ -3,6 +3,7 @@ import type {
   ArtifactPlace,
   ArtifactService,
   ArtifactVersions,
+  MeasuredArtifact,
   SessionKey,
   StoredArtifact,
 } from '../../../../runtime/index.ts';
@@ -16,7 +17,7 @@ import {
   toBase64,
   wholeNumber,
 } from '../../../../runtime/index.ts';
-import type { SqlEngine, Steps, Value } from '../statements/index.ts';
+import type { Row, SqlEngine, Steps, Value } from '../statements/index.ts';
 import { all, now, one, runStatement, textOfColumn, writeText } from '../statements/index.ts';
 
 /** Versions are counted in 32 bits; there is none beyond. */
@@ -63,16 +64,26 @@ export class SqlArtifactService implements ArtifactService {
   }
 
   async load(key: SessionKey, filename: string, version = 0): Promise<StoredArtifact | undefined> {
+    const row = await this.#find('data', key, filename, version);
+    if (!row) return undefined;
+    const data = toBase64(row.data as Uint8Array);
+    return { mimeType: textOfColumn(String(row.mime_type)), data, version: Number(row.version) };
+  }
+
+  async measure(key: SessionKey, filename: string, version = 0): Promise<MeasuredArtifact | undefined> {
+    const row = await this.#find('octet_length(data) AS size', key, filename, version);
+    if (!row) return undefined;
+    return { mimeType: textOfColumn(String(row.mime_type)), size: Number(row.size), version: Number(row.version) };
+  }
+
+  async #find(column: string, key: SessionKey, filename: string, version: number): Promise<Row | undefined> {
     const engine = this.#ready();
     const file = fileOf(artifactPlace(key, filename));
     wholeNumber('version', version);
     if (version > MAX_VERSION) return undefined;
     const which = version === 0 ? 'ORDER BY version DESC LIMIT 1' : 'AND version = ?';
-    const sql = `SELECT version, mime_type, data FROM adk_artifact_versions ${OF_FILE} ${which}`;
-    const row = await engine.transaction('read', () => one(sql, version === 0 ? file : [...file, version]));
-    if (!row) return undefined;
-    const data = toBase64(row.data as Uint8Array);
-    return { mimeType: textOfColumn(String(row.mime_type)), data, version: Number(row.version) };
+    const sql = `SELECT version, mime_type, ${column} FROM adk_artifact_versions ${OF_FILE} ${which}`;
+    return engine.transaction('read', () => one(sql, version === 0 ? file : [...file, version]));
   }
 
   async delete(key: SessionKey, filename: string, version = 0): Promise<void> {

@@ -169,6 +169,9 @@ export class Reads {
            WHERE c.app_name = s.app_name AND c.user_id = s.user_id AND c.session_id = s.id) AS pending,
          (SELECT count(*) FROM adk_open_turns t
            WHERE t.app_name = s.app_name AND t.user_id = s.user_id AND t.session_id = s.id) AS unfinished,
+         CASE WHEN s.owner IS NOT NULL AND s.asked >= 0 AND NOT EXISTS (SELECT 1 FROM adk_questions q
+           WHERE q.app_name = s.app_name AND q.user_id = s.user_id AND q.session_id = s.id AND q.action IS NULL)
+           THEN 1 ELSE 0 END AS running,
          f.agent, f.steps, f.input_tokens, f.output_tokens, f.nano_usd, f.tools, f.uncounted
        FROM adk_sessions s LEFT JOIN adk_session_facts f
          ON f.app_name = s.app_name AND f.user_id = s.user_id AND f.session_id = s.id

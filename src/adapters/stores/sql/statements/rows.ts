@@ -186,6 +186,7 @@ export function toSummary(row: Row): SessionSummary {
     length: Number(row.last_seq),
     pending: Number(row.pending),
     unfinished: Number(row.unfinished) > 0,
+    running: Number(row.running) > 0,
     ...(Number(row.uncounted) > 0 ? {} : listedFacts(facts)),
   };
 }
