@@ -57,6 +57,28 @@ describe.skipIf(restateProgram === undefined)('Restate', () => {
     await dispatcher.close();
   });
 
+  test('RS-04 a look that fails is tried for as long as a database takes to come back', async () => {
+    const dispatcher = await restateDispatcher(server.url, {
+      app: `shop-${newId()}`,
+      admin: server.admin,
+      warn: () => {},
+    });
+    const { opened, open } = door();
+    let tries = 0;
+    const stop = await dispatcher.serve(
+      async () => {
+        if (++tries < 7) throw new Error('the database is full');
+        open();
+      },
+      { concurrency: 1 },
+    );
+    await dispatcher.wake({ agent: 'bot', userId: 'ann', sessionId: 's' });
+    await opened;
+    await stop();
+    expect(tries).toBe(7);
+    await dispatcher.close();
+  }, 60_000);
+
   test('RS-03 a look whose program cannot be reached any more begins in another one, which hears that it is so', async () => {
     const app = `shop-${newId()}`;
     const behind = await callsBalancer();

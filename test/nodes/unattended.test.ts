@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { SqlSessionService } from '../../src/adapters/stores/sql/services/session-service.ts';
 import { createEvent } from '../../src/runtime/index.ts';
@@ -137,6 +138,32 @@ for (const server of shared) {
           await lease.release();
         } finally {
           process.kill(child.pid, 'SIGCONT');
+        }
+      },
+    );
+
+    test.skipIf(server.name !== 'postgres')(
+      'UA-07 with a holder that is frozen its transaction ends, too: who takes its session waits for none of its rows',
+      async () => {
+        await store.create(of('s1'));
+        await store.append(of('s1'), [begins()]);
+        const child = await start();
+        child.tell('hold s1');
+        await child.next();
+        const other = new pg.Client({ connectionString: database.url, application_name: 'coxswain' });
+        const ended = new Promise((resolve) => other.on('error', resolve));
+        await other.connect();
+        process.kill(child.pid, 'SIGSTOP');
+        try {
+          // Begun a little later than the last word of the holder.
+          await other.query('BEGIN');
+          await other.query(`UPDATE adk_sessions SET title = 'under way' WHERE id = 's1'`);
+          await expect.poll(() => names({ silentMs: 2500 }), { timeout: 20_000 }).toEqual(['s1 true']);
+          await ended;
+          await (await store.acquire(of('s1'))).release();
+        } finally {
+          process.kill(child.pid, 'SIGCONT');
+          await other.end().catch(() => {});
         }
       },
     );

@@ -6,10 +6,11 @@ import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { checkUrl } from './peers.ts';
 import { RestateEndpoint } from './restate-endpoint.ts';
 
-/** How often a look that fails is tried. */
-const TRIES = 5;
-/** Milliseconds before it is tried again for the first time; each time twice as long. */
+/** How often a look that fails is tried, in 24 seconds: a database that is full or restarted may take as long. */
+const TRIES = 12;
+/** Milliseconds before it is tried again for the first time; each time twice as long, up to the other. */
 const AGAIN_MS = 200;
+const AGAIN_MOST_MS = 3000;
 /** Milliseconds between two tries to be known to Restate, and that a wake waits for that. */
 const KNOWN_MS = 250;
 const WAKE_MS = 30_000;
@@ -96,7 +97,7 @@ class RestateDispatcher implements Dispatcher {
       port,
       identityKey,
       tries: TRIES,
-      againMs: AGAIN_MS,
+      againMs: (tries) => Math.min(AGAIN_MS * 2 ** (tries - 1), AGAIN_MOST_MS),
       ready: async (key) => void (await this.#room(key)),
       look: (key, place, again) => this.#look(key, place, again),
     });

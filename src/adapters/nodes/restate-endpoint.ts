@@ -38,9 +38,10 @@ export interface EndpointParts {
   readonly listen: string;
   readonly port: number;
   readonly identityKey: string | undefined;
-  /** How often a look that fails is tried, and milliseconds before the second try. */
+  /** How often a look that fails is tried. */
   readonly tries: number;
-  readonly againMs: number;
+  /** Milliseconds until the next try after so many. */
+  againMs(tries: number): number;
   /** Resolves when a look at a session can begin here. Rejects where another program is to try. */
   ready(key: string): Promise<void>;
   /** One look at a session; false: it has failed. Rejects where another program is to try. `again`: another one had begun it. */
@@ -145,7 +146,7 @@ export class RestateEndpoint {
     // Whoever rings from here on wants another look.
     await context.objectClient(bell, context.key).take();
     for (let n = 0; n < tries; n++) {
-      if (n > 0) await context.sleep(againMs * 2 ** (n - 1));
+      if (n > 0) await context.sleep(againMs(n));
       if (await context.run(`look ${n + 1}`, () => look(context.key, place, n === 0 && first !== this.#id))) return;
     }
   }

@@ -186,6 +186,8 @@ export class LockLeases extends Leases {
     }
     if (cut.size === 0 || silentMs === undefined) return gone;
     for (const pid of cut) await this.#run(silent.cut, [pid, silentMs]);
+    // The same process may be within a transaction, whose rows whoever takes its sessions would wait for.
+    await this.#run(silent.free, [Math.max(0, silentMs - LOOK_MS)]);
     // Soon free; what is not by then is found so by the next look.
     for (const deadline = performance.now() + WAIT_MS; ; ) {
       await new Promise((resolve) => setTimeout(resolve, CUT_MS));
