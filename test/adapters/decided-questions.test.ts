@@ -10,7 +10,7 @@ import type { StoredEvent } from '../../src/runtime/index.ts';
 import { createEvent } from '../../src/runtime/index.ts';
 import { answered, called, decided, ended, listed, put, turned } from '../suites/decided-questions.ts';
 import type { TestDatabase } from './databases.ts';
-import { kyselySqlite, shared } from './databases.ts';
+import { kyselySqlite, shared, sqliteFile } from './databases.ts';
 
 const key = { app: 'shop', userId: 'anna', id: 's1' };
 const said = (count: number): StoredEvent[] =>
@@ -156,5 +156,26 @@ test('INS-20 an append that neither asks nor answers nor ends a call that was as
   } finally {
     await database.destroy();
     rmSync(folder, { recursive: true });
+  }
+});
+
+test('INS-22 a search that finds little ends after so many rows, and the next page continues it', async () => {
+  const database = await sqliteFile.make();
+  const service = await database.open();
+  try {
+    await service.create(key);
+    await service.append(key, [turned(0), called(1, ['c1', 'rare']), answered(2, 'c1#policy')]);
+    await database.query(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000)
+      INSERT INTO adk_questions (app_name, user_id, session_id, request_id, call_id, tool, action, edited, decided_at, people, answerers)
+      SELECT 'shop', 'anna', 's1', 'x' || i, 'x', 'pay', 'accept', 0, 4000000000000 + i, '[]', '[]' FROM n`);
+    const first = await service.decided({ app: 'shop' }, { limit: 5, tool: 'rare' });
+    expect([first.decided, typeof first.after]).toEqual([[], 'string']);
+    const { after = '' } = first;
+    const next = await service.decided({ app: 'shop' }, { limit: 5, tool: 'rare', after });
+    expect(next.decided.map(({ requestId }) => requestId)).toEqual(['c1#policy']);
+    expect(next.after).toBeUndefined();
+  } finally {
+    await service.close();
+    await database.drop();
   }
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AgentEvent, SessionSummary } from '../../src/contracts/index.ts';
+import type { AgentEvent, SessionSummary, StoredDecision } from '../../src/contracts/index.ts';
 import { DecidedQuestions } from '../../src/host/approvals/decided-questions.ts';
 import { KnownAnswers } from '../../src/host/approvals/known-answers.ts';
 import type { HostedSession } from '../../src/host/hosted/index.ts';
@@ -166,6 +166,24 @@ describe('of a store', () => {
     expect((await decided('anna')).decided).toHaveLength(1);
     expect((await decided('eve', { everybodys: ['ben'] })).decided).toEqual([]);
     expect((await decided('eve', { everybodys: ['anna'] })).decided).toHaveLength(1);
+  });
+
+  test('WS-74 a store that has looked through enough is not asked again for the same answer; of one whose pages have what is not listed, the next is', async () => {
+    const store = new InMemorySessionService();
+    const { decided } = await paid(store);
+    const [one] = (await store.decided({ app: 'shop' }, { limit: 1 })).decided;
+    const stored = one as StoredDecision;
+    let looks = 0;
+    store.decided = async () => {
+      looks += 1;
+      return { decided: [], after: '[1,"a","b","c"]' };
+    };
+    expect([await decided('anna'), looks]).toEqual([{ decided: [], after: '[1,"a","b","c"]' }, 1]);
+    // What a sub-agent has asked is not listed.
+    store.decided = async (_, { after }) =>
+      after === undefined ? { decided: [{ ...stored, sessionId: 's.c1' }], after: 'more' } : { decided: [stored] };
+    const page = await decided('anna', { limit: 1 });
+    expect(page.decided.map(({ sessionId }) => sessionId)).toEqual(['s']);
   });
 
   test('WS-74 where a store keeps no index, the newest sessions are looked through, and the page says so', async () => {

@@ -137,6 +137,9 @@ export function DecidedList({ selected }: { selected: string | undefined }): JSX
       {page?.decided.length === 0 && page.after === undefined && (
         <p class="empty">Nothing is found. Listed is what you decided, and what was decided in your sessions.</p>
       )}
+      {page?.decided.length === 0 && page.after !== undefined && (
+        <p class="empty">Nothing is found among the newest ones. There are older ones.</p>
+      )}
       <ul class="cards" aria-label="Decided questions">
         {page?.decided.map((one) => (
           <li key={keyOf([one.agent, one.userId, one.sessionId, one.requestId])}>

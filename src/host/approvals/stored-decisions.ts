@@ -5,7 +5,7 @@ import type { DecidedFilter } from './approvals.ts';
 
 /** Of one answer, unless another number is asked for. */
 const SHOWN = 50;
-/** Pages of the store that one answer looks at: a search that finds little continues with the next. */
+/** Pages of the store that one answer looks at, where much of them is not for it. */
 const PAGES = 8;
 
 /** What this principal may know of, and is looking for. */
@@ -25,14 +25,17 @@ export async function storedDecisions(
   const found: StoredDecision[] = [];
   let { after } = query;
   for (let pages = 1; ; pages++) {
-    const page = await look({ ...query, limit: query.limit - found.length, ...(after === undefined ? {} : { after }) });
+    const limit = query.limit - found.length;
+    const page = await look({ ...query, limit, ...(after === undefined ? {} : { after }) });
     if (!page) return undefined;
     // A provider may know nothing of whose they are. What a sub-agent asks is asked, and answered, in the session of its caller.
     for (const one of page.decided)
       if (one.agent !== '' && !mayBeSubagents(one.sessionId) && fitsDecided(one, query)) found.push(one);
     after = page.after;
     const { unread, newest } = page;
-    if (after !== undefined && found.length < query.limit && pages < PAGES) continue;
+    // A store that gives less than it may has looked through enough for one answer: the next one continues.
+    const isWhole = page.decided.length >= limit;
+    if (after !== undefined && isWhole && found.length < query.limit && pages < PAGES) continue;
     return {
       decided: found.slice(0, query.limit).map(shown),
       ...(after === undefined ? {} : { after }),
