@@ -1,6 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -531,6 +541,33 @@ describe('a long copy', () => {
     expect(statSync(`${file}-wal`).size).toBeLessThan(6_000_000);
     expect((await service.get({ ...key, id: 'g' }, { after: 2599 }))?.events.map(({ id }) => id)).toEqual(['e2599']);
     expect(raw().prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
+  });
+
+  test.runIf(existsSync('/proc/self/fd'))('ATK8-10 a store that is closed has its file open on no thread', async () => {
+    const service = open();
+    await service.create(key);
+    await service.append(
+      key,
+      Array.from({ length: 700 }, (_, n) => event(`e${n}`)),
+    );
+    const { postMessage } = Worker.prototype;
+    const late = vi.spyOn(Worker.prototype, 'postMessage').mockImplementation(function (this: Worker, last: unknown) {
+      setTimeout(() => postMessage.call(this, last), last === true ? 200 : 0);
+    });
+    await service.fork(key, { id: 'f' });
+    late.mockRestore();
+    const holds = () =>
+      readdirSync('/proc/self/fd').filter((fd) => {
+        try {
+          return readlinkSync(`/proc/self/fd/${fd}`).startsWith(folder);
+        } catch {
+          // Closed since the folder was read.
+          return false;
+        }
+      });
+    expect(holds()).not.toEqual([]);
+    await service.close();
+    expect(holds()).toEqual([]);
   });
 
   test('is made in the usual way where the other thread ends', async () => {

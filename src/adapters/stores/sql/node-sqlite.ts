@@ -60,7 +60,8 @@ export function nodeSqlite(path: string, options: SqliteConnectionOptions = {}):
     },
     close: () => {
       kept.clear();
-      connection.close();
+      // Here no thread but this one has it open.
+      void connection.close();
     },
   };
 }

@@ -53,7 +53,8 @@ export function migrateFile(path: string, target = SCHEMA_VERSION): Migrated {
   } catch (error) {
     throw storeError(error, path);
   } finally {
-    connection.close();
+    // Nobody has written much here.
+    void connection.close();
   }
 }
 
@@ -122,9 +123,9 @@ class SqliteEngine implements SqlEngine {
     return this.#connection.writeMuch();
   }
 
-  close(): void {
+  close(): void | Promise<void> {
     this.#closed = true;
-    this.#connection.close();
+    return this.#connection.close();
   }
 
   readonly #execute = ({ sql, values, rows }: Query): StatementResult => {

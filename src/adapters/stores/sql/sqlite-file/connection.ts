@@ -160,13 +160,14 @@ export class SqliteConnection {
     return this.#log.use();
   }
 
-  /** To be called once by each user. */
-  close(): void {
+  /** To be called once by each user. A promise where another thread has the file open a moment longer. */
+  close(): void | Promise<void> {
     this.users -= 1;
     if (this.users > 0) return;
     if (this.#key !== undefined) open.delete(this.#key);
     this.#statements.clear();
     this.database.close();
+    return this.#log?.left();
   }
 
   /** Not a kept statement: this pragma acts when it is compiled, not when it runs. */

@@ -34,6 +34,8 @@ interface Log {
 export class LogWriter {
   readonly #log: Log;
   #worker: Worker | undefined;
+  /** Those that were asked to end, and have the file open until they have. */
+  readonly #leaving = new Set<Worker>();
   #users = 0;
   /** Transactions since the log was taken in. */
   #written = 0;
@@ -66,6 +68,17 @@ export class LogWriter {
         if (this.#users === 0) this.#end();
       },
     };
+  }
+
+  /** Resolves when no thread has the file open any more; undefined: none has. */
+  left(): Promise<void> | undefined {
+    if (this.#leaving.size === 0) return undefined;
+    const exits = [...this.#leaving].map((worker) => {
+      // Nothing else may keep the process while somebody waits for this.
+      worker.ref();
+      return new Promise((resolve) => worker.once('exit', resolve));
+    });
+    return Promise.all(exits).then(() => {});
   }
 
   #begin(): void {
@@ -109,6 +122,8 @@ export class LogWriter {
   #end(): void {
     const worker = this.#worker;
     if (!worker) return;
+    this.#leaving.add(worker);
+    worker.once('exit', () => this.#leaving.delete(worker));
     worker.postMessage(true);
     this.#lost(worker);
   }
