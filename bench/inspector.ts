@@ -2,7 +2,7 @@
  * `node bench/inspector.ts [--events 50000] [--sessions 1000] [--seconds 30]`
  *
  * The inspector's page in a real browser, against a server in a process of its own: how long a session of so many events
- * takes to open (its end, and all of it), the longest frame while it is scrolled, the same of a list of so many
+ * takes to open (its end, and all of it, and the CPU time of that), the longest frame while it is scrolled, the same of a list of so many
  * sessions, and how much the heaps of three pages grow while 100 deltas a second come. Ends with 1 where a target is missed.
  */
 import { fork } from 'node:child_process';
@@ -96,6 +96,8 @@ async function server(folder: string): Promise<void> {
   });
   process.on('message', (message) => {
     if (message === 'end') process.exit(0);
+    const { user, system } = process.cpuUsage();
+    process.send?.({ cpuMs: (user + system) / 1000 });
   });
   process.send?.({ port: listening.port, events: made });
 }
@@ -112,6 +114,12 @@ async function main(): Promise<number> {
   const { port, events: made } = await new Promise<{ port: number; events: number }>((resolve) =>
     child.once('message', (message) => resolve(message as { port: number; events: number })),
   );
+  /** CPU time of all threads of the server so far. */
+  const ofServer = () =>
+    new Promise<number>((resolve) => {
+      child.once('message', (message) => resolve((message as { cpuMs: number }).cpuMs));
+      child.send('cpu');
+    });
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--enable-precise-memory-info'] });
   const url = `http://127.0.0.1:${port}/ui/`;
   const missed: string[] = [];
@@ -122,15 +130,19 @@ async function main(): Promise<number> {
   };
   try {
     const page = await signedIn(browser, url);
+    const ofPage = await mainThreadOf(page);
     for (let round = 1; round <= 3; round++) {
       await page.goto(`${url}#/inbox`);
       await page.getByText('Nothing waits for you.').waitFor();
+      const before = [await ofPage(), await ofServer()] as const;
       const from = performance.now();
       await page.goto(`${url}#/sessions/clerk/anna/long`);
       await page.locator('.talk').getByText('It is done.').last().waitFor();
       tell(`${made} events, the end of it, round ${round}`, performance.now() - from, 'ms', targets.openMs);
       await page.locator('button:enabled', { hasText: 'Export' }).waitFor({ timeout: 60_000 });
       tell(`${made} events, all of them, round ${round}`, performance.now() - from, 'ms', targets.openMs);
+      tell('  CPU of the main thread of the page for that', (await ofPage()) - before[0], 'ms');
+      tell('  CPU of the server for that', (await ofServer()) - before[1], 'ms');
     }
     const scroll = async (name: string, selector: string) => {
       const { frame, work } = await scrolled(browser, page, selector);
@@ -224,6 +236,16 @@ async function scrolled(browser: Browser, page: Page, selector: string): Promise
     ({ name, pid, tid, tdur }) => /RunTask$/.test(name) && tdur !== undefined && main.has(`${pid} ${tid}`),
   );
   return { frame, work: Math.max(0, ...pieces.map(({ tdur = 0 }) => tdur)) / 1000 };
+}
+
+/** Tells how many milliseconds of CPU the main thread of a page has used since. */
+async function mainThreadOf(page: Page): Promise<() => Promise<number>> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable');
+  return async () => {
+    const { metrics } = await session.send('Performance.getMetrics');
+    return (metrics.find(({ name }) => name === 'ThreadTime')?.value ?? 0) * 1000;
+  };
 }
 
 /** Bytes that a page holds once what nobody needs is gone. */

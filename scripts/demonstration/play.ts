@@ -233,7 +233,7 @@ class Stage {
       colorScheme: 'light',
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(20_000);
     page.on('pageerror', (error) => this.faults.push(String(error)));
     page.on('console', (message) => {
       if (message.type() === 'error' && !isAway.test(message.text())) this.faults.push(message.text());

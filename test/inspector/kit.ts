@@ -136,7 +136,7 @@ interface Kept {
  * address of its own, so that nothing of another one's page is left in them.
  */
 export function withBrowser() {
-  vi.setConfig({ testTimeout: 180_000 });
+  vi.setConfig({ testTimeout: 90_000 });
   let browser: Browser | undefined;
   const free: Kept[] = [];
   beforeAll(async () => {
@@ -186,7 +186,7 @@ export function withBrowser() {
       expect(faults).toEqual([]);
     });
     // As of `expect.poll`: what is waited for comes, only later where the machine has other work.
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(20_000);
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme, reducedMotion });
     await prepare?.(page);

@@ -186,4 +186,21 @@ describe('the page of the inspector', () => {
     await expect(serve(host, { ui: { key: new Uint8Array(8) } })).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
     await host.close();
   });
+
+  test.each([
+    ['no address', '{traceId}'],
+    ['another scheme', 'javascript:alert("{traceId}")'],
+    ['a file', 'file:///traces/{traceId}'],
+    ['no place for the id', 'https://traces.example/'],
+    ['a place of another name', 'https://traces.example/{trace}'],
+    ['the id as its host', 'https://{traceId}.example/{traceId}'],
+    ['no words', 7],
+  ])('E_BAD_INPUT names the address of traces that cannot be one: %s', async (_, traceUrl) => {
+    const { host } = hostOf(bot(['hello']));
+    await expect(serve(host, { ui: { traceUrl: traceUrl as string } })).rejects.toMatchObject({
+      code: 'E_BAD_INPUT',
+      message: expect.stringMatching(/ui\.traceUrl .*https: or http: address with \{traceId\}/),
+    });
+    await host.close();
+  });
 });

@@ -10,6 +10,9 @@ export type Verdict = Awaited<ReturnType<RemoteSession['verify']>>;
 /** Milliseconds between two looks at what others do. */
 const LOOK_MS = 2000;
 
+/** Milliseconds between two numbers of events that have been read. */
+const READ_MS = 250;
+
 /** The id of a new session whose first turn has begun; it is read to its end, whoever looks. */
 export async function beginSession(host: RemoteHost, agent: string, text: string): Promise<string> {
   const session = await host.open(agent, {});
@@ -69,6 +72,7 @@ export class WatchedSession {
   /** What was said here is being answered. */
   #answering: Promise<void> = Promise.resolve();
   #frame: number | undefined;
+  #readShownAt = Number.NEGATIVE_INFINITY;
 
   /** Of the person who looks; another one's is looked at, no more. */
   readonly isOwn: boolean;
@@ -302,9 +306,17 @@ export class WatchedSession {
     if (this.#isLeft) return;
     this.#whole.take(event);
     const { length } = this.events;
-    if (this.state.value === 'reading' && length % 1000 === 0) this.read.value = length;
+    if (this.state.value === 'reading' && length % 1000 === 0) this.#showRead(length);
     // As long as its end is shown, nothing else of it is.
     if (!this.isPart) this.#draw();
+  }
+
+  /** To draw a number takes longer than to read a page: it is shown now and then. */
+  #showRead(count: number): void {
+    const now = performance.now();
+    if (now - this.#readShownAt < READ_MS) return;
+    this.#readShownAt = now;
+    this.read.value = count;
   }
 
   /** Many changes are drawn at once. */

@@ -6,7 +6,7 @@ import { rewind } from '../../adapters/stores/common/index.ts';
 import { messageOf } from '../../contracts/index.ts';
 import type { McpListener } from '../../host/mcp/index.ts';
 import type { AgentServer, ServeOptions } from '../../host/websocket/index.ts';
-import { isLoopback, serve } from '../../host/websocket/index.ts';
+import { isLoopback, serve, traceUrl } from '../../host/websocket/index.ts';
 import type { Interrupts } from '../terminal/index.ts';
 import { clean, EXIT, Screen, usageError } from '../terminal/index.ts';
 import type { HostFlags, ModuleHost } from '../workspace/index.ts';
@@ -57,6 +57,11 @@ export async function serveCommand(
   const people = flags.people === undefined ? undefined : readPeople(flags.people);
   if (!people && !isLoopback(flags.listen)) {
     throw usageError(`--listen ${flags.listen} is reachable from elsewhere: say who may come with --people`);
+  }
+  if (flags.traceUrl !== undefined) {
+    if (!flags.ui) throw usageError('--trace-url is for links in the page: give --ui too');
+    if (!traceUrl.fits(flags.traceUrl))
+      throw usageError(`--trace-url must be ${traceUrl.needs}, as https://traces.example/{traceId}`);
   }
   const screen = new Screen();
   const told = (message: string, error?: unknown) =>

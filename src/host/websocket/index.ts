@@ -11,4 +11,5 @@ export { Connection, DEFAULT_LIMITS } from '../connection/index.ts';
 export type { AgentServer } from './agent-server.ts';
 export type { ServeOptions } from './options.ts';
 export { serve, serveExecutor } from './serve.ts';
+export { traceUrl } from './serve-shape.ts';
 export { isLoopback } from './upgrade.ts';

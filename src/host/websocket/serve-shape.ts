@@ -63,7 +63,7 @@ const uiKey: Check = {
   fits: (value) => value instanceof Uint8Array && value.length === 32,
 };
 /** Nothing but an address of the web: the page makes a link of it. */
-const traceUrl: Check = {
+export const traceUrl: Check = {
   needs: 'an https: or http: address with {traceId} behind its host',
   fits: (value) => {
     if (typeof value !== 'string' || !URL.canParse(value)) return false;
