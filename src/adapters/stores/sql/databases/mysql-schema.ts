@@ -253,7 +253,9 @@ export const mysqlSteps: readonly SchemaStep[] = [
         answerers longtext NOT NULL,
         PRIMARY KEY (app_name, user_id, session_id, request_id),
         INDEX adk_questions_newest_index (app_name, decided_at, user_id, session_id, request_id),
-        INDEX adk_questions_user_index (app_name, user_id, decided_at, session_id, request_id)
+        INDEX adk_questions_user_index (app_name, user_id, decided_at, session_id, request_id),
+        INDEX adk_questions_call_index (app_name, user_id, session_id, call_id),
+        INDEX adk_questions_open_index (app_name, user_id, session_id, result)
       ) ${table}`,
       `CREATE TABLE IF NOT EXISTS adk_question_people (
         app_name ${key},

@@ -254,6 +254,9 @@ export const postgresSteps = [
       )`,
       'CREATE INDEX IF NOT EXISTS adk_questions_newest_index ON adk_questions (app_name, decided_at, user_id, session_id, request_id)',
       'CREATE INDEX IF NOT EXISTS adk_questions_user_index ON adk_questions (app_name, user_id, decided_at, session_id, request_id)',
+      // A session may have asked about thousands of calls: what is asked of it by each append looks at none of the others.
+      'CREATE INDEX IF NOT EXISTS adk_questions_call_index ON adk_questions (app_name, user_id, session_id, call_id)',
+      'CREATE INDEX IF NOT EXISTS adk_questions_open_index ON adk_questions (app_name, user_id, session_id, result)',
       `CREATE TABLE IF NOT EXISTS adk_question_people (
         app_name ${key},
         user_id ${key},

@@ -258,6 +258,9 @@ export const sqliteSteps = [
       ) WITHOUT ROWID`,
       'CREATE INDEX adk_questions_newest_index ON adk_questions (app_name, decided_at, user_id, session_id, request_id)',
       'CREATE INDEX adk_questions_user_index ON adk_questions (app_name, user_id, decided_at, session_id, request_id)',
+      // A session may have asked about thousands of calls: what is asked of it by each append looks at none of the others.
+      'CREATE INDEX adk_questions_call_index ON adk_questions (app_name, user_id, session_id, call_id)',
+      'CREATE INDEX adk_questions_open_index ON adk_questions (app_name, user_id, session_id, result)',
       `CREATE TABLE adk_question_people (
         app_name TEXT NOT NULL,
         user_id TEXT NOT NULL,

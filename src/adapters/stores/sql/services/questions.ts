@@ -20,8 +20,6 @@ const REST = [
   ...['decided_at', 'outcome', 'result', 'ended_at', 'people', 'answerers'],
 ];
 const PEOPLE = 'app_name, user_id, session_id, request_id, person, decided_at';
-/** Calls that one statement names. */
-const SOME = 50;
 
 /** What a claim of MySQL says with the place in the log: one number, this times the place, and one more than what was asked. */
 export const ASKED = 4;
@@ -73,10 +71,14 @@ export class QuestionsTable {
     const calls = [...callsOfQuestions(events)].map((callId) => writeText(callId.toWellFormed()));
     const rows: QuestionRow[] = [];
     const tools = new Map<string, string>();
-    for (let at = 0; at < calls.length; at += SOME) {
-      const some = calls.slice(at, at + SOME);
-      const named = `${OF_SESSION} AND call_id IN (${some.map(() => '?').join(', ')})`;
-      const given = [...values(key), ...some];
+    const { name, rowsPerInsert } = this.#dialect;
+    for (let at = 0; at < calls.length; at += rowsPerInsert) {
+      const some = calls.slice(at, at + rowsPerInsert);
+      // Of an equality SQLite believes that all of the session's questions are as few: only for a range it takes the index.
+      const isOne = name === 'sqlite' && some.length === 1;
+      const among = isOne ? 'BETWEEN ? AND ?' : `IN (${some.map(() => '?').join(', ')})`;
+      const named = `${OF_SESSION} AND call_id ${among}`;
+      const given = [...values(key), ...some, ...(isOne ? some : [])];
       for (const row of yield* all(`SELECT ${questionFields} FROM adk_questions q ${named}`, given))
         rows.push(toQuestion(row));
       // Of what was asked before, the tool is known.
