@@ -531,6 +531,20 @@ export const equivalents: readonly Equivalent[] = [
     mutated: ['true'],
     reason: 'Where one has failed or waits, that one has been returned before.',
   },
+  {
+    fileName: 'src/runtime/agents/llm-agent.ts',
+    line: 'return this.toolsets.length === 0 ? this.#offer(context, map, reader) : this.#withToolsets(context, map, reader);',
+    original: 'this.toolsets.length === 0',
+    mutated: ['false'],
+    reason: 'Where there are none, the same is offered a microtask later.',
+  },
+  {
+    fileName: 'src/runtime/step/processors.ts',
+    line: 'if (!isPlain(inherited) || !isPlain(instruction)) return fillIn(context, agent, [inherited, instruction], draft);',
+    original: '!isPlain(inherited) || !isPlain(instruction)',
+    mutated: ['true'],
+    reason: 'Text without placeholders is the same when they are filled in, a microtask later.',
+  },
 ];
 
 export function reasonFor({ fileName, line, original, mutated }: Survivor): string | undefined {

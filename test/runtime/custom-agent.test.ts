@@ -188,6 +188,31 @@ describe('re-execution', () => {
     expect(await state()).toEqual({ price: 11 });
   });
 
+  test('MUT-R18 after a pause what is emitted anew is no step back in what was recorded', async () => {
+    const model = new ScriptedModel([{ calls: [['pay']] }, 'paid']);
+    const asks = llm('asks', model, { tools: [tool('pay', undefined)] });
+    const taken: string[] = [];
+    const take = (name: string) => () => {
+      taken.push(name);
+      return name;
+    };
+    const agent = custom(
+      async (context) => {
+        await context.step('price', take('price'));
+        await context.run(asks);
+        await context.emit('sold');
+        await context.step('receipt', take('receipt'));
+        await context.emit('sent');
+      },
+      { subAgents: [asks] },
+    );
+    const { say } = bench(agent);
+    const part = (await say('hi')).at(-1)?.content?.parts[0];
+    const events = await say({ kind: 'tool_result', requestId: (part as { id: string }).id, result: { content: [] } });
+    expect([endOf(events), taken]).toEqual(['completed', ['price', 'receipt']]);
+    expect(said(events).filter((line) => line.startsWith('own: '))).toEqual(['own: sold', 'own: sent']);
+  });
+
   test('children run at once keep their places, also when state is written between', async () => {
     const model = new ScriptedModel({
       byAgent: { a: [{ calls: [['pay']] }, 'a paid'], b: [{ calls: [['pay']] }, 'b paid'] },
