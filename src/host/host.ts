@@ -198,7 +198,13 @@ class Host implements AgentHost, Holder {
     return session;
   }
 
-  async #openFor(agent: string, options: OpenOptions, userId: string, principal: Principal): Promise<HostedSession> {
+  async #openFor(
+    agent: string,
+    options: OpenOptions,
+    userId: string,
+    principal: Principal,
+    like?: HostedFrame,
+  ): Promise<HostedSession> {
     const source = this.#sources.get(agent);
     if (!source) {
       const known = [...this.#sources.keys()].join(', ');
@@ -217,7 +223,8 @@ class Host implements AgentHost, Holder {
     if (!isOwn(opened) && ref.sessionId !== id) {
       this.#frameHost.remembered.forget({ userId, agent, sessionId: id, ephemeral });
     }
-    return this.#hosted(agent, opened, { userId, principal, ephemeral, root: id, rootAgent: agent });
+    const place = { userId, principal, ephemeral, root: id, rootAgent: agent };
+    return this.#hosted(agent, opened, place, undefined, like);
   }
 
   async #hosted(
@@ -225,8 +232,9 @@ class Host implements AgentHost, Holder {
     opened: AgentSession,
     place: SessionOwnership,
     wrap: (session: AgentSession) => AgentSession = (session) => session,
+    like?: HostedFrame,
   ): Promise<HostedSession> {
-    const offered = await this.#tools.forAgent(agent);
+    const { tools, descriptors } = like ?? (await this.#tools.forAgent(agent));
     const id = place.caller ? opened.id : place.root;
     const inStore = isOwn(opened) && storeGiven(this.#options, 'createHost: options') !== undefined && !place.ephemeral;
     const name = standingOf(place.userId, id, inStore ? undefined : agent, place.ephemeral);
@@ -247,7 +255,15 @@ class Host implements AgentHost, Holder {
     const inner = wrap(isOwn(opened) ? opened : this.#witnessed(agent, opened, id, place, shared));
     const session = new HostedSession(
       inner,
-      new HostedFrame(this.#frameHost, place, { agent, isForeign: !isOwn(opened), inner, name, shared, ...offered }),
+      new HostedFrame(this.#frameHost, place, {
+        agent,
+        isForeign: !isOwn(opened),
+        inner,
+        name,
+        shared,
+        tools,
+        descriptors,
+      }),
     );
     shared.handles = shared.handles.concat(session);
     return session;
@@ -417,7 +433,9 @@ class Host implements AgentHost, Holder {
       return lent ? lent.again() : { session: known, [Symbol.asyncDispose]: async () => {} };
     }
     // On behalf of nobody in particular: whose turns they are says the log.
-    const session = await this.#openFor(agent, { sessionId }, userId, { id: userId });
+    const session = await this.#openFor(agent, { sessionId }, userId, { id: userId }, known?.frame);
+    // As it stands for whoever has it open: the tools that were decided on, under the mode that was set there.
+    session.frame.ownMode ??= known?.frame.ownMode;
     const lent = new Lent(session, () => this.#lent.delete(session));
     this.#lent.set(session, lent);
     return lent.again();
