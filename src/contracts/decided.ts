@@ -6,6 +6,8 @@ export type CallResult = 'succeeded' | 'failed' | 'not_run' | 'unknown';
 /** A question that was answered, without what it was about: `approvals.outcome` says that. */
 export interface DecidedQuestion extends SessionPlace {
   requestId: string;
+  /** Of a sub-agent: where it was asked and answered, by the same user. Absent: in its session, or that is not known. */
+  askedIn?: { agent: string; sessionId: string };
   /** The call that it was about. */
   callId?: string;
   /** Absent: an agent's own question. */

@@ -113,6 +113,7 @@ class Host implements AgentHost, Holder {
       allSessions: async (page) => allSessions(this.sessions(), page),
       storedDecisions: async (query) => this.sessions().decided?.(query),
       borrow: (...place) => this.#borrow(...place),
+      storeAgent: options.agents[0]?.descriptor.name,
       agentTools: new Set(
         (options.tools ?? []).filter((tool) => subagentOf(tool) !== undefined).map(({ name }) => name),
       ),

@@ -57,7 +57,7 @@ const blanks: Readonly<Record<string, object>> = {
 
 /** The same of the data of a custom event, by its kind. */
 const dataFacts: Readonly<Record<string, readonly string[]>> = {
-  policy_decision: ['callId', 'outcome', 'by', 'ruleId', 'requestedBy'],
+  policy_decision: ['callId', 'outcome', 'by', 'ruleId', 'requestedBy', 'called'],
   rewound: ['through'],
 };
 

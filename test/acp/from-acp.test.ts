@@ -233,6 +233,46 @@ describe('what it asks permission for', () => {
     expect(agent.journal()).not.toContainEqual({ wrote: 'a.txt' });
   });
 
+  test('INSP-20 under a host its question says that nobody can edit it, and an edit is refused and not counted as a denial', async () => {
+    await using agent = smallAgent();
+    const host = createHost({ app: 'shop', agents: [agent.source] });
+    const session = await host.open('small', {});
+    await say(session, 'write a.txt');
+    const [open] = await session.pending();
+    expect(open).toMatchObject({ name: 'acp:edit', approval: { fixedArgs: true } });
+    const { requestId = '', args, approval } = open ?? {};
+    const { previewDigest = '' } = approval ?? {};
+    const edited = { kind: 'approve', previewDigest, args: { path: 'b.txt' } } as const;
+    const refused = { code: 'E_WRONG_ANSWER', message: expect.stringContaining('approve it without args') };
+    await expect(session.respond(requestId, edited)).rejects.toMatchObject(refused);
+    const by = { id: 'local' };
+    await expect(host.approvals.decide(requestId, edited, { by })).rejects.toMatchObject(refused);
+    expect((await session.pending()).map((request) => request.requestId)).toEqual([requestId]);
+    expect(agent.journal()).not.toContainEqual({ permission: 'no' });
+    // As it was shown is no edit.
+    await session.respond(requestId, { kind: 'approve', previewDigest, ...(args ? { args } : {}) });
+    await say(session, { kind: 'continue' });
+    expect(agent.journal()).toContainEqual({ wrote: 'a.txt' });
+    await host.close();
+  });
+
+  test('INSP-20 a call that it begins unasked, and policy asks about, cannot be edited either; a file of the host can', async () => {
+    await using agent = smallAgent({ files: { writeTextFile: async () => {} } });
+    const policy = { evaluate: async () => ({ outcome: 'ask' as const }) };
+    const host = createHost({ app: 'shop', agents: [agent.source], policy });
+    const session = await host.open('small', {});
+    await say(session, 'unasked read');
+    const asked = (await session.pending())[0];
+    expect(asked).toMatchObject({ name: 'acp:read', approval: { fixedArgs: true } });
+    await session.respond(asked?.requestId ?? '', { kind: 'approve' });
+    await say(session, { kind: 'continue' });
+    await say(session, 'fs-write /b');
+    const [write] = await session.pending();
+    expect(write?.name).toBe('acp:write_text_file');
+    expect(write?.approval).not.toHaveProperty('fixedArgs');
+    await host.close();
+  });
+
   test('an agent that only knows "always" is not given more than was said', async () => {
     await using agent = smallAgent({ flags: ['--for-ever-only'] });
     const session = await agent.open();

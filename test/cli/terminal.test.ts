@@ -95,6 +95,20 @@ describe.skipIf(missing !== undefined)(title, () => {
     expect([has('a.txt'), read('b.txt')]).toEqual([false, 'edited\n']);
   });
 
+  test('INSP-20 e is not offered where arguments cannot be edited, and says why', async () => {
+    const job = ['run', puppet, 'call seal {"letter":7}', '--workspace', place.desk];
+    const { code, screen } = await onTerminal(place, job, [
+      [KEYS, '?'],
+      [KEYS, 'e'],
+      ['it runs with the arguments that are shown, or not at all', ''],
+      [KEYS, 'y'],
+    ]);
+    expect(code).toBe(0);
+    expect(screen).toContain('[y yes · n no · ');
+    expect(screen).not.toMatch(/e edit|change the arguments/);
+    expect(screen).toContain('sealed 7');
+  });
+
   test('NEW-T7 e opens $EDITOR for long arguments: a text of several lines is one there; what it cannot take is asked again', async () => {
     const editor = join(place.path, 'editor.sh');
     // Breaks the file at the first call, finds it as it was left at the second, and mends it.

@@ -59,9 +59,10 @@ function one(log: object[]) {
       if (state.isBroken) throw new Error('the disk is broken');
       return { session, [Symbol.asyncDispose]: async () => {} };
     },
+    storeAgent: 'bot',
     warn: (message: string) => void warnings.push(message),
   };
-  const decided = new DecidedQuestions(host);
+  const decided = new DecidedQuestions(host, { add: async (some) => [...some] });
   const list = async () => (await decided.list({ by: { id: 'anna' } })).decided.map(({ requestId }) => requestId);
   return { state, list, warnings, decided, host };
 }
@@ -179,9 +180,9 @@ describe('of a store', () => {
       return { decided: [], after: '[1,"a","b","c"]' };
     };
     expect([await decided('anna'), looks]).toEqual([{ decided: [], after: '[1,"a","b","c"]' }, 1]);
-    // What a sub-agent has asked is not listed.
+    // What an agent that is not known has asked is not listed.
     store.decided = async (_, { after }) =>
-      after === undefined ? { decided: [{ ...stored, sessionId: 's.c1' }], after: 'more' } : { decided: [stored] };
+      after === undefined ? { decided: [{ ...stored, agent: '' }], after: 'more' } : { decided: [stored] };
     const page = await decided('anna', { limit: 1 });
     expect(page.decided.map(({ sessionId }) => sessionId)).toEqual(['s']);
   });

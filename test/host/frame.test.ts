@@ -203,7 +203,8 @@ describe('what a session is to its host', () => {
     const request = call({ requestedBy: { id: 'joe' }, permissionMode: 'default' } as never);
     await made.openSubagent({} as never, request, 's', true);
     const given = told[0]?.[5] as SessionOwnership;
-    expect(told[0]?.slice(1, 5)).toEqual([{}, request, { sessionId: 's', callId: request.callId }, true]);
+    const root = { agent: 'bot', sessionId: 's' };
+    expect(told[0]?.slice(1, 5)).toEqual([{}, request, { sessionId: 's', callId: request.callId, root }, true]);
     expect(given).toMatchObject({
       userId: 'ann',
       principal: { id: 'joe' },

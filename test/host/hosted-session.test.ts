@@ -813,6 +813,18 @@ describe('restart', () => {
     }
   });
 
+  test('INSP-20 what was started runs once more as it was: an edit is refused, and the question stays', async () => {
+    const { session, again } = await halfRun();
+    const question = await only(session);
+    expect(question).toMatchObject({ kind: 'rerun_unknown', approval: { fixedArgs: true } });
+    const edited = session.respond(question.requestId, { kind: 'approve', args: { eur: 1 } });
+    await expect(edited).rejects.toMatchObject({ code: 'E_WRONG_ANSWER' });
+    const input = { kind: 'tool_approval', requestId: question.requestId, args: { eur: 1 } } as const;
+    await expect(say(session, input)).rejects.toMatchObject({ code: 'E_WRONG_ANSWER' });
+    expect((await only(session)).requestId).toBe(question.requestId);
+    expect(again.runs).toEqual([]);
+  });
+
   test('R29 an idempotent tool is run again unasked, under the same call id; onUnknownOutcome may know better', async () => {
     const idempotent = await halfRun({ annotations: { idempotent: true } });
     expect(await idempotent.session.pending()).toMatchObject([{ kind: 'tool' }]);

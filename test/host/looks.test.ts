@@ -47,6 +47,7 @@ function hostOf(sessions: WaitingSession[], looks: Record<string, object> = {}, 
     openTurns: async () => [],
     allSessions: async () => [],
     agentTools: new Set(),
+    storeAgent: 'bot',
     borrow: async (agent, userId, sessionId) => {
       borrowed.push([agent, userId, sessionId].join('/'));
       const found = looks[sessionId];

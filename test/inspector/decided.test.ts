@@ -43,4 +43,44 @@ describe.skipIf(executablePath === undefined)(`what was decided, in Chromium${no
     await eve.getByLabel('Answer').selectOption('not answered in time');
     await eve.getByText('Nothing is found.').waitFor();
   });
+
+  test('INSP-21 INSP-22 what an agent that was called asks is in the inbox and among what was decided; the card of its call has the rule and leads to its session', async () => {
+    const {
+      page: url,
+      ask,
+      runs,
+    } = await shop({
+      operator: ({ id }) => (id === 'eve' ? { content: true } : undefined),
+    });
+    await ask('ben', 'order-7', 'expert', { request: JSON.stringify(['refund', { order: 7, eur: 80 }]) });
+    const anna = await open(url, 'anna');
+    await anna.getByRole('link').filter({ hasText: 'refund' }).first().click();
+    await anna.getByRole('button', { name: /^Approve refund/ }).click();
+    await anna.getByText('refund has run').waitFor();
+    expect(runs).toEqual([{ name: 'refund', args: { order: 7, eur: 80 } }]);
+    await anna.goto(`${url}#/inbox`);
+    await anna.getByRole('button', { name: 'Decided' }).click();
+    const list = anna.getByRole('list', { name: 'Decided questions' });
+    await list.getByText('for ben · order-7 · asked by expert · over-50').waitFor();
+    await list.getByRole('link').click();
+    await anna.getByText('approved by you').first().waitFor();
+    await anna.getByText('refund has run').waitFor();
+    expect(await list.locator('[aria-current]').count()).toBe(1);
+    for (const who of ['ben', 'eve'] as const) {
+      const page = await open(url, who);
+      await page.goto(`${url}#/sessions/clerk/ben/order-7`);
+      const call = page.locator('details.call').filter({ hasText: 'expert' });
+      await call.getByText('done · free').click();
+      await call.getByText('rule free').waitFor();
+      // The same with what the agent has used is no other decision.
+      expect(await call.getByText('approved by policy').count()).toBe(1);
+      await call.getByText('Why? What policy says, rule by rule').click();
+      await call.getByText('Policy as it is now allows it (rule free).').waitFor();
+      // Rules are for those who judge.
+      if (who === 'eve') await call.getByText('shop.yaml:4').waitFor();
+      await call.getByRole('link', { name: 'Session of the agent expert' }).click();
+      const inside = page.locator('details.call').filter({ hasText: 'refund' });
+      await inside.getByText('done · over-50').waitFor();
+    }
+  });
 });

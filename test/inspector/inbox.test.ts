@@ -45,6 +45,21 @@ describe.skipIf(executablePath === undefined)(`the inbox in Chromium${noBrowser}
     await expect.poll(() => anna.title()).toBe('Coxswain');
   });
 
+  test('INSP-20 no edit is offered where arguments cannot be edited, by button or by key', async () => {
+    const { page: url, ask, runs } = await shop();
+    await ask('ben', 'order-7', 'seal', { order: 7 });
+    const anna = await open(url, 'anna');
+    await card(anna, 'seal').click();
+    await approve(anna, /Approve seal/).waitFor();
+    await anna.getByRole('heading', { name: 'Arguments' }).waitFor();
+    await anna.keyboard.press('e');
+    expect(await anna.getByRole('button', { name: 'Edit…' }).count()).toBe(0);
+    expect(await anna.getByLabel('order').count()).toBe(0);
+    await approve(anna, /Approve seal/).click();
+    await anna.getByText('seal has run').waitFor();
+    expect(runs).toEqual([{ name: 'seal', args: { order: 7 } }]);
+  });
+
   test('a no goes with its reason, and the agent is told', async () => {
     const { page: url, ask, runs } = await shop();
     await ask('ben', 'order-7', 'refund', { order: 7, eur: 80 });

@@ -112,6 +112,7 @@ export async function openShop({ folder, files, port, ran, opened, serve: option
         return 'slow has run';
       },
     }),
+    { ...noting('seal', { order: number }), annotations: { fixedArgs: true } },
     noting('anything', {}, ({ preview = [] }: { preview?: object[] }) => preview),
     subagentTool(fromAgent(new LlmAgent({ name: 'expert', description: 'Knows refunds.', model: scripted }))),
   ];
@@ -146,7 +147,7 @@ export async function openShop({ folder, files, port, ran, opened, serve: option
       redact: ['/card'],
       args: { '/card': { pattern: '^visa' } },
     },
-    { id: 'rest', tool: 'anything', outcome: 'ask', approvers: { roles: ['supervisor'] } },
+    { id: 'rest', tool: ['anything', 'seal'], outcome: 'ask', approvers: { roles: ['supervisor'] } },
   ];
   const policy = rulePolicy(rules, { placeOf: (_, index) => `shop.yaml:${index + 1}` });
   const agent = new LlmAgent({

@@ -48,6 +48,22 @@ test('HTTP-27 mayAnswer is no function of a promise', () => {
   return stream.cancel();
 });
 
+test.each([
+  [undefined, { type: 'object' }],
+  [true, undefined],
+])('INSP-20 a page is told where arguments cannot be edited: fixedArgs %s', async (fixedArgs, editedArgs) => {
+  const asked = { ...question, approval: { ...approval, ...(fixedArgs ? { fixedArgs } : {}) } };
+  const [interrupt] = new AgUiWriter({ threadId: 's', runId: 'r' })
+    .end('input_required', [asked as never])
+    .flatMap((event) => (event as { outcome?: { interrupts?: unknown[] } }).outcome?.interrupts ?? []);
+  expect(interrupt).toMatchObject({ metadata: { coxswain: { title: 'Pay?' } } });
+  const { responseSchema, metadata } = interrupt as {
+    responseSchema: { properties: { editedArgs?: object } };
+    metadata: { coxswain: { fixedArgs?: boolean } };
+  };
+  expect([responseSchema.properties.editedArgs, metadata.coxswain.fixedArgs]).toEqual([editedArgs, fixedArgs]);
+});
+
 test('HTTP-29 edited arguments that are no object approve nothing: what was edited away would run', () => {
   const answer = (editedArgs: unknown) =>
     answerOfResume(

@@ -8,8 +8,10 @@ import { Ago } from '../parts/time.tsx';
 import { TraceLink } from '../parts/trace.tsx';
 import { Visible } from '../parts/visible.tsx';
 import { Why } from '../parts/why.tsx';
+import { remote } from '../state/connection.ts';
 import { placesOf } from '../state/places.ts';
 import { linkTo, linkWithin } from '../state/route.ts';
+import { openedAs } from '../state/session-list.ts';
 import type { WatchedSession } from '../state/sessions.ts';
 
 /** Messages and calls that are made at once; earlier ones are asked for. */
@@ -162,6 +164,7 @@ function Call({ call, watched, callId, onEvents }: { call: ViewToolCall } & Abou
   const { name, args, argsAsked, argsRun, status, content, errorType } = call;
   const facts = watched.shown.calls.get(call.id);
   const decision = facts?.decisions.at(-1);
+  const called = facts?.decisions.findLast((one) => one.called !== undefined)?.called;
   return (
     <details
       ref={card}
@@ -256,6 +259,20 @@ function Call({ call, watched, callId, onEvents }: { call: ViewToolCall } & Abou
           <button type="button" class="quiet" onClick={() => onEvents(call.id)}>
             Events of this call
           </button>
+          {called && (
+            <p>
+              <a
+                href={linkTo(
+                  'sessions',
+                  openedAs(remote.value, called.agent, watched.place.agent),
+                  watched.place.userId,
+                  called.sessionId,
+                )}
+              >
+                Session of the agent <Visible text={called.agent} />
+              </a>
+            </p>
+          )}
           <CallLinks watched={watched} callId={call.id} />
           {status === 'requested' && watched.isOwn && isNow && (
             <p>

@@ -143,7 +143,7 @@ export function DecidedList({ selected }: { selected: string | undefined }): JSX
       <ul class="cards" aria-label="Decided questions">
         {page?.decided.map((one) => (
           <li key={keyOf([one.agent, one.userId, one.sessionId, one.requestId])}>
-            <Row one={one} isSelected={selected === keyOf([one.agent, one.userId, one.sessionId, one.requestId])} />
+            <Row one={one} isSelected={selected === keyOf(addressOf(one))} />
           </li>
         ))}
       </ul>
@@ -156,15 +156,20 @@ export function DecidedList({ selected }: { selected: string | undefined }): JSX
   );
 }
 
+/** Where it was asked and answered: of a sub-agent's question that is not its own session. */
+function addressOf({ askedIn, agent, userId, sessionId, requestId }: Decided): [string, string, string, string] {
+  return [askedIn?.agent ?? agent, userId, askedIn?.sessionId ?? sessionId, requestId];
+}
+
 function Row({ one, isSelected }: { one: Decided; isSelected: boolean }): JSX.Element {
-  const { agent, userId, sessionId, requestId, tool, action, edited, by, at, ruleId, outcome, result } = one;
+  const { agent, userId, sessionId, askedIn, tool, action, edited, by, at, ruleId, outcome, result } = one;
   const me = remote.value?.principal.id;
   const isNo = action !== 'accept';
   const answer = edited ? 'edit' : action;
   return (
     <a
       class={`card decided ${isNo ? 'no' : 'yes'}`}
-      href={linkTo('inbox', agent, userId, sessionId, requestId)}
+      href={linkTo('inbox', ...addressOf(one))}
       aria-current={isSelected ? 'true' : undefined}
     >
       <span class="sign" aria-hidden="true">
@@ -190,7 +195,13 @@ function Row({ one, isSelected }: { one: Decided; isSelected: boolean }): JSX.El
         )}
       </span>
       <span class="foot">
-        for <Visible text={userId} /> · <Visible text={sessionId} />
+        for <Visible text={userId} /> · <Visible text={askedIn?.sessionId ?? sessionId} />
+        {askedIn && (
+          <>
+            {' · asked by '}
+            <Visible text={agent} />
+          </>
+        )}
         {ruleId !== undefined && (
           <>
             {' · '}

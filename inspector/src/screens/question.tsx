@@ -112,16 +112,11 @@ export function QuestionView({ card }: { card: Card }): JSX.Element {
             <section aria-label="Arguments">
               <h3>
                 {asAsked ? 'Arguments that were asked for' : 'Arguments'}
-                {mayAnswer &&
-                  approval &&
-                  card.isLooked &&
-                  !card.cut &&
-                  request.kind !== 'rerun_unknown' &&
-                  !isEditing && (
-                    <button type="button" class="quiet" data-key="e" onClick={() => setEditing(true)}>
-                      Edit…
-                    </button>
-                  )}
+                {mayAnswer && approval && card.isLooked && !card.cut && !approval.fixedArgs && !isEditing && (
+                  <button type="button" class="quiet" data-key="e" onClick={() => setEditing(true)}>
+                    Edit…
+                  </button>
+                )}
               </h3>
               <Json value={request.args} part="arguments" label="Arguments as JSON" {...(isOpen ? { seen } : {})} />
               {isEditing && mayAnswer && (

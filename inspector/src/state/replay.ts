@@ -3,9 +3,20 @@ import { createView } from 'coxswain/client';
 import { AgentsFold } from './agents.ts';
 import { StateFold } from './fold-state.ts';
 
+interface Decision {
+  by: string;
+  outcome: string;
+  ruleId?: string;
+  reason?: string;
+  at: string;
+  args?: unknown;
+  /** Of a call of an agent: the session in which that works. */
+  called?: { agent: string; sessionId: string };
+}
+
 /** What one call came to, by the log alone. */
 export interface CallFacts {
-  decisions: { by: string; outcome: string; ruleId?: string; reason?: string; at: string; args?: unknown }[];
+  decisions: Decision[];
   answers: { by?: string; action: string; reason?: string; at: string }[];
 }
 
@@ -79,8 +90,11 @@ export class Replay {
 
   #custom(event: Extract<AgentEvent, { type: 'custom' }>): void {
     if (event.kind === 'policy_decision') {
-      const data = event.data as CallFacts['decisions'][number] & { callId: string };
-      this.#factsOf(data.callId).decisions.push({ ...data, at: event.timestamp });
+      const data = event.data as Decision & { callId: string; usage?: object; tailCalls?: object };
+      const { decisions } = this.#factsOf(data.callId);
+      // With its result the same comes again where the run has something to add to it.
+      const isAgain = (data.usage ?? data.tailCalls) !== undefined && isSame(decisions.at(-1), data);
+      if (!isAgain) decisions.push({ ...data, at: event.timestamp });
     } else if (event.kind === 'rewound') {
       const { through } = event.data as { through: number };
       this.#modes = this.#modes.filter(({ seq }) => seq <= through);
@@ -126,6 +140,12 @@ export class Replay {
     this.calls.set(callId, known);
     return known;
   }
+}
+
+function isSame(last: Decision | undefined, now: Decision): boolean {
+  const words = ({ by, outcome, ruleId, reason, args }: Decision) =>
+    JSON.stringify([by, outcome, ruleId, reason, args]);
+  return last !== undefined && words(last) === words(now);
 }
 
 /** As it stood after the first so many of these events. */

@@ -10,6 +10,7 @@ const PREVIEW_LINES = 40;
 /** Milliseconds between looks whether somebody else has answered. */
 const LOOK_MS = 1000;
 
+const FIXED = 'it runs with the arguments that are shown';
 const cancelled: RequestAnswer = { kind: 'elicitation', action: 'cancel' };
 
 interface AskContext {
@@ -148,7 +149,8 @@ export class Asker {
 
   #keysOf({ approval, kind }: ApprovalQuestion, cut: boolean): string {
     const isRerun = kind === 'rerun_unknown';
-    const keys = isRerun ? ['y run again', 'n do not'] : ['y yes', 'n no', 'e edit'];
+    const keys = isRerun ? ['y run again', 'n do not'] : ['y yes', 'n no'];
+    if (!approval.fixedArgs) keys.push('e edit');
     if (approval.remember.length > 0) keys.push('a always');
     if (cut) keys.push('v view all');
     return [...keys, 'l later', '? help'].join(' · ');
@@ -159,7 +161,7 @@ export class Asker {
     this.#print([
       isRerun ? '  y  run it once more' : '  y  run it as shown',
       isRerun ? '  n  do not run it; the agent learns that the outcome is unknown' : '  n  do not run it',
-      ...(isRerun ? [] : ['  e  change the arguments, then run it; long ones in $VISUAL or $EDITOR']),
+      ...(approval.fixedArgs ? [] : ['  e  change the arguments, then run it; long ones in $VISUAL or $EDITOR']),
       ...(approval.remember[0] ? [`  a  ${clean(approval.remember[0].label)}, until this command ends`] : []),
       ...(cut ? ['  v  show the preview and the arguments whole'] : []),
       '  l  leave it open and stop here (also Ctrl-D)',
@@ -195,8 +197,9 @@ export class Asker {
   }
 
   async #edit(session: Session, question: ApprovalQuestion, edit: ArgsEdit, signal: AbortSignal): Promise<boolean> {
-    if (question.kind === 'rerun_unknown') {
-      this.#print(['  what has been started can be run again as it was, or not at all']);
+    if (question.approval.fixedArgs) {
+      const words = question.kind === 'rerun_unknown' ? 'what has been started can be run again as it was' : FIXED;
+      this.#print([`  ${words}, or not at all`]);
       return false;
     }
     const edited = await edit.ask(signal);

@@ -57,6 +57,8 @@ export const approvalRequest = z.looseObject({
   /** JSON pointers into the arguments that policy wants hidden in audits. */
   redact: z.array(z.string()).optional(),
   remember: z.array(rememberOption),
+  /** The call runs with the arguments that are shown or not at all: an approval with others is refused. */
+  fixedArgs: z.boolean().optional(),
 });
 
 export const elicitationKind = openEnum([
@@ -109,6 +111,9 @@ export const reportedRequest = z.looseObject({
     .looseObject({
       args: record.optional(),
       by: z.string().optional(),
+      /** The rule of policy that has decided, and why, as it is on record. */
+      ruleId: z.string().optional(),
+      reason: z.string().optional(),
       /** Its result has asked for a call that may not run twice, which has begun. */
       tails: z.boolean().optional(),
     })

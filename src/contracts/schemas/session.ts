@@ -151,7 +151,15 @@ export const turnTerms = z.looseObject({
   model: z.string().optional(),
   limits: limits.optional(),
   /** Of a sub-agent: the call that it works for. */
-  calledBy: z.looseObject({ sessionId: z.string(), callId: z.string(), agent: z.string().optional() }).optional(),
+  calledBy: z
+    .looseObject({
+      sessionId: z.string(),
+      callId: z.string(),
+      agent: z.string().optional(),
+      /** The session that a person has opened, above all callers: what the sub-agent asks is asked and answered there. */
+      root: z.looseObject({ agent: z.string(), sessionId: z.string() }).optional(),
+    })
+    .optional(),
   /** Of the agent that runs it, as its author names it or as its digest. */
   version: z.string().optional(),
   /** The version that has asked anew: approvals given to another one do not count. */

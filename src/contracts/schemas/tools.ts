@@ -19,6 +19,8 @@ export const toolAnnotations = z.looseObject({
   longRunning: z.boolean().optional(),
   /** Runs alone, never beside another call. */
   exclusive: z.boolean().optional(),
+  /** Runs with the arguments that it was called with, or not at all: nobody can edit those of a call. */
+  fixedArgs: z.boolean().optional(),
   /** Names of tools whose calls of the same batch are settled first, where the agent's runtime runs them. */
   after: z.array(z.string()).optional(),
   category: z.string().optional(),

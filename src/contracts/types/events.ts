@@ -48,13 +48,15 @@ export interface PolicyDecisionRecord {
   tailCalls?: TailCallRecord[];
   /** Where the run of the call adds to it: what the agent that it ran has used. */
   usage?: Usage;
+  /** Of a call of an agent that keeps its sessions: the one, of the same user, in which it works for this call. */
+  called?: { agent: string; sessionId: string };
 }
 
 /** What was decided on a call that a result asked for. */
 export type TailCallRecord = DecisionRecord & { callId: string; name: string };
 
 /** The decision on a call as it is stored with its result: with what the run has to add. */
-export type RunDecisionRecord = DecisionRecord & Pick<PolicyDecisionRecord, 'tailCalls' | 'usage'>;
+export type RunDecisionRecord = DecisionRecord & Pick<PolicyDecisionRecord, 'tailCalls' | 'usage' | 'called'>;
 
 /** What the model of one agent is sent in a shorter form from here on: the event's, at `path`. The log stays whole. */
 export interface CompactionRecord {

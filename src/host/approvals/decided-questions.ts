@@ -8,10 +8,10 @@ import type {
   ToolResponseEvent,
 } from '../../contracts/index.ts';
 import { callIdOf } from '../../contracts/index.ts';
-import { mayBeSubagents } from '../../gate/index.ts';
 import type { LogMark } from '../../session/index.ts';
 import { callResult, decidedPage, markAt, readBehind } from '../../session/index.ts';
 import type { DecidedFilter } from './approvals.ts';
+import type { AskedPlaces } from './asked-places.ts';
 import { lookPast } from './open-places.ts';
 import type { ApprovalHost } from './open-sessions.ts';
 import { decidedQuery, shown } from './stored-decisions.ts';
@@ -43,21 +43,26 @@ interface Read {
  * one look after the other.
  */
 export class DecidedQuestions {
-  readonly #host: Pick<ApprovalHost, 'borrow' | 'warn' | 'allSessions'>;
+  readonly #host: Pick<ApprovalHost, 'borrow' | 'warn' | 'allSessions' | 'storeAgent'>;
+  readonly #places: Pick<AskedPlaces, 'add'>;
   /** Those that were read last come last. */
   readonly #read = new Map<string, Read>();
   #looking: Promise<unknown> = Promise.resolve();
   /** A look that has not begun. */
   #next: Promise<StoredDecision[]> | undefined;
 
-  constructor(host: Pick<ApprovalHost, 'borrow' | 'warn' | 'allSessions'>) {
+  constructor(
+    host: Pick<ApprovalHost, 'borrow' | 'warn' | 'allSessions' | 'storeAgent'>,
+    places: Pick<AskedPlaces, 'add'>,
+  ) {
     this.#host = host;
+    this.#places = places;
   }
 
   async list(filter: DecidedFilter): Promise<DecidedPage> {
     const query = decidedQuery(filter);
     const { decided, ...page } = decidedPage(await this.#look(), query);
-    return { ...page, decided: decided.map(shown), newest: MAX_SESSIONS };
+    return { ...page, decided: await this.#places.add(decided.map(shown)), newest: MAX_SESSIONS };
   }
 
   /** Those who ask while one look is under way share the next one. */
@@ -88,8 +93,7 @@ export class DecidedQuestions {
     for (let after: string | undefined; sessions.length < MAX_SESSIONS; ) {
       const page = await this.#host.allSessions({ limit: PAGE, ...(after === undefined ? {} : { after }) });
       const last = page.at(-1);
-      // What a sub-agent asks is asked, and answered, in the session of its caller.
-      sessions.push(...page.filter(({ id, agent }) => agent !== undefined && !mayBeSubagents(id)));
+      sessions.push(...page.filter(({ agent }) => agent !== undefined));
       if (page.length < PAGE || !last) break;
       after = `${last.userId}/${last.id}`;
     }
@@ -107,7 +111,9 @@ export class DecidedQuestions {
   /** One that cannot be read hides no other. */
   async #readOne(session: SessionSummary): Promise<void> {
     const name = nameOf(session);
-    const { userId, id: sessionId, agent = '' } = session;
+    const { userId, id: sessionId } = session;
+    // A sub-agent is no agent of the host's, and its log is in the same store.
+    const agent = this.#host.storeAgent ?? '';
     const known = this.#read.get(name);
     this.#read.delete(name);
     const found = await lookPast(this.#host, { agent, userId, sessionId }, async (opened) => {

@@ -24,6 +24,7 @@ import type { Holder } from '../terms/index.ts';
 import { held } from '../terms/index.ts';
 import { ApprovalLookout } from './approval-lookout.ts';
 import type { Approvals, DecidedFilter } from './approvals.ts';
+import { AskedPlaces } from './asked-places.ts';
 import { DecidedQuestions } from './decided-questions.ts';
 import { explainCall } from './explain-call.ts';
 import { KnownAnswers } from './known-answers.ts';
@@ -47,13 +48,15 @@ export class HostApprovals implements Approvals, Holder {
   readonly #open: OpenQuestions;
   readonly #answers: KnownAnswers;
   readonly #decided: DecidedQuestions;
+  readonly #askedPlaces: AskedPlaces;
   readonly #lookout: ApprovalLookout;
 
   constructor(host: ApprovalHost, pollMs = 2000) {
     this.#host = host;
     this.#open = new OpenQuestions(host, this.#known, pollMs);
     this.#answers = new KnownAnswers(host, pollMs);
-    this.#decided = new DecidedQuestions(host);
+    this.#askedPlaces = new AskedPlaces(host);
+    this.#decided = new DecidedQuestions(host, this.#askedPlaces);
     this.#lookout = new ApprovalLookout(host, pollMs, {
       asked: (open) => this.#tell(open),
       over: (userId, callId) => this.changed(userId, callId),
@@ -149,7 +152,7 @@ export class HostApprovals implements Approvals, Holder {
   async decided(filter: DecidedFilter): Promise<DecidedPage> {
     checkOptions<DecidedFilter>(filter, 'approvals.decided: filter', decidedShape);
     checkPrincipal(filter.by, 'approvals.decided: filter.by');
-    const stored = await storedDecisions((query) => this.#host.storedDecisions(query), filter);
+    const stored = await storedDecisions((query) => this.#host.storedDecisions(query), filter, this.#askedPlaces);
     return stored ?? this.#decided.list(filter);
   }
 

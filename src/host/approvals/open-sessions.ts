@@ -77,6 +77,8 @@ export interface ApprovalHost {
    * @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED`
    */
   storedDecisions(query: DecidedQuery): Promise<DecidedPage<StoredDecision> | undefined>;
+  /** An agent whose store `allSessions` and `storedDecisions` look into; undefined: there is no agent. */
+  readonly storeAgent: string | undefined;
   /** Names of tools that are agents: what they ask may be in sessions of which no index tells. */
   readonly agentTools: ReadonlySet<string>;
   warn(message: string, error?: unknown): void;

@@ -1,7 +1,7 @@
 import type { DecidedPage, DecidedQuery, StoredDecision } from '../../contracts/index.ts';
-import { mayBeSubagents } from '../../gate/index.ts';
 import { fitsDecided, nameOfPrincipal } from '../../session/index.ts';
 import type { DecidedFilter } from './approvals.ts';
+import type { AskedPlaces } from './asked-places.ts';
 
 /** Of one answer, unless another number is asked for. */
 const SHOWN = 50;
@@ -20,6 +20,7 @@ export function decidedQuery(filter: DecidedFilter): DecidedQuery {
 export async function storedDecisions(
   look: (query: DecidedQuery) => Promise<DecidedPage<StoredDecision> | undefined>,
   filter: DecidedFilter,
+  places: Pick<AskedPlaces, 'add'>,
 ): Promise<DecidedPage | undefined> {
   const query = decidedQuery(filter);
   const found: StoredDecision[] = [];
@@ -28,16 +29,15 @@ export async function storedDecisions(
     const limit = query.limit - found.length;
     const page = await look({ ...query, limit, ...(after === undefined ? {} : { after }) });
     if (!page) return undefined;
-    // A provider may know nothing of whose they are. What a sub-agent asks is asked, and answered, in the session of its caller.
-    for (const one of page.decided)
-      if (one.agent !== '' && !mayBeSubagents(one.sessionId) && fitsDecided(one, query)) found.push(one);
+    // A provider may know nothing of whose they are.
+    for (const one of page.decided) if (one.agent !== '' && fitsDecided(one, query)) found.push(one);
     after = page.after;
     const { unread, newest } = page;
     // A store that gives less than it may has looked through enough for one answer: the next one continues.
     const isWhole = page.decided.length >= limit;
     if (after !== undefined && isWhole && found.length < query.limit && pages < PAGES) continue;
     return {
-      decided: found.slice(0, query.limit).map(shown),
+      decided: await places.add(found.slice(0, query.limit).map(shown)),
       ...(after === undefined ? {} : { after }),
       ...(unread === undefined ? {} : { unread }),
       ...(newest === undefined ? {} : { newest }),

@@ -75,6 +75,8 @@ export interface CalledAgents {
 export interface CalledAgent {
   /** Where its own words are shown. */
   readonly threadId: string;
+  /** Its session, where that is kept: the same at each look, also before it is made. */
+  readonly place: { readonly agent: string; readonly sessionId: string } | undefined;
   /** Its call was started and can be gone on with. */
   readonly isResumable: boolean;
   /** The tool that was called, with a handler that runs the sub-agent. */

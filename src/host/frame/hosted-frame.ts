@@ -16,7 +16,7 @@ import type {
 } from '../../contracts/index.ts';
 import { asksNobody, callIdOf } from '../../contracts/index.ts';
 import type { CapOptions } from '../../gate/index.ts';
-import { boundedResult, excludedBy, frozenPrincipal } from '../../gate/index.ts';
+import { boundedResult, excludedBy, frozenPrincipal, subagentSessionId } from '../../gate/index.ts';
 import type { LazyMap } from '../../session/index.ts';
 import { isPipeable, lendsArtifacts, nameOfPrincipal, newId, resultArtifacts } from '../../session/index.ts';
 import type { PolicyRule } from '../policy/index.ts';
@@ -365,11 +365,25 @@ export class HostedFrame implements JudgeOptions {
     return this.running()?.liveRun?.hold.isHeld === true;
   }
 
+  /** The call that an agent which is called as a tool works for. */
+  #calledBy(request: ReportedRequest, callersId: string): CalledBy {
+    const { root: sessionId, rootAgent } = this.#place;
+    const root = { agent: rootAgent, sessionId };
+    const call = { sessionId: callersId, callId: request.callId ?? request.requestId, root };
+    // Such an executor names its sessions and calls itself, as another one may.
+    return this.#isForeign ? { ...call, agent: this.agent } : call;
+  }
+
+  /** Id of its session, where that is kept; undefined: it ends with this one. */
+  subagentsId(request: ReportedRequest, callersId: string): string | undefined {
+    if (this.#place.ephemeral) return undefined;
+    const { sessionId, callId, agent } = this.#calledBy(request, callersId);
+    return subagentSessionId(this.#place.root, sessionId, callId, agent);
+  }
+
   /** The session of an agent that is called as a tool: the same at each call. */
   openSubagent(agent: Subagent, request: ReportedRequest, callersId: string, create: boolean): Promise<Handle> {
-    const call = { sessionId: callersId, callId: request.callId ?? request.requestId };
-    // Such an executor names its sessions and calls itself, as another one may.
-    const calledBy = this.#isForeign ? { ...call, agent: this.agent } : call;
+    const calledBy = this.#calledBy(request, callersId);
     return this.#host.openSubagent(agent, request, calledBy, create, {
       ...this.#place,
       principal: this.requesterOf(request),

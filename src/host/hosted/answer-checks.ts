@@ -66,6 +66,7 @@ export class AnswerChecks {
       throw previewChanged('what can be remembered has changed since it was shown, so answer without remember');
     }
     assertOffered(question.requestId, stored.remember, question.approval.remember.length);
+    assertEditable(question, stored.args);
     const taken = await this.#checkEdited(request, stored.args);
     // What is as it was shown is no edit.
     const args = taken && canonicalJson(taken) === canonicalJson(question.args) ? undefined : taken;
@@ -238,6 +239,16 @@ function assertOffered(requestId: string, index: number | undefined, offered: nu
   if (index === undefined || (index >= 0 && index < offered)) return;
   const which = offered === 0 ? 'answer without remember' : `give a number from 0 to ${offered - 1}, or none`;
   const message = `remember: ${index} is no option of ${requestId}, which offers ${offered}: ${which}`;
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_WRONG_ANSWER', message, { details: { requestId } });
+}
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_WRONG_ANSWER` for other arguments than a call of its kind can run with */
+function assertEditable(
+  { requestId, name, args: shown, approval }: ApprovalQuestion,
+  args: Record<string, unknown> | undefined,
+): void {
+  if (!approval.fixedArgs || !args || canonicalJson(args) === canonicalJson(shown)) return;
+  const message = `${name} runs with the arguments that are shown or not at all: approve it without args, or deny it`;
   throw new CoxswainError('INVALID_ARGUMENT', 'E_WRONG_ANSWER', message, { details: { requestId } });
 }
 

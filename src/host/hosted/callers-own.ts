@@ -1,12 +1,14 @@
 import { CoxswainError } from '../../contracts/index.ts';
 import { isSessionOfCall, mayBeSubagents } from '../../gate/index.ts';
-import type { Hosted } from '../frame/index.ts';
+import type { CalledBy, Hosted } from '../frame/index.ts';
 
-/** Of a sub-agent's session, whether its turn has ended; undefined of another. */
-export async function callerOf(session: Hosted): Promise<{ isOver: boolean } | undefined> {
+/** Of a sub-agent's session, by its log, which call it works for, and whether its turn has ended; undefined of another. */
+export async function callerOf(session: Hosted): Promise<{ calledBy: CalledBy; isOver: boolean } | undefined> {
   if (!mayBeSubagents(session.id)) return undefined;
   const { terms, isOver } = await session.standing();
-  return terms?.calledBy && isSessionOfCall(session.id, terms.calledBy) ? { isOver } : undefined;
+  const { calledBy } = terms ?? {};
+  // A copy of one has its terms, and an id of its own.
+  return calledBy && isSessionOfCall(session.id, calledBy) ? { calledBy, isOver } : undefined;
 }
 
 /**

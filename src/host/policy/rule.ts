@@ -143,6 +143,7 @@ const known: readonly (keyof ToolAnnotations)[] = [
   'idempotent',
   'longRunning',
   'exclusive',
+  'fixedArgs',
   'after',
   'category',
 ];

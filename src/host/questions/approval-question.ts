@@ -72,6 +72,8 @@ export async function approvalQuestion(
       ...(question.reason === undefined ? {} : { reason: question.reason }),
       ...(question.ruleId === undefined ? {} : { ruleId: question.ruleId }),
       ...shownTerms(question),
+      // What was started can run once more as it was, or not at all.
+      ...(facts.kind === 'rerun' || call.tool.annotations?.fixedArgs === true ? { fixedArgs: true } : {}),
     },
   };
 }

@@ -123,11 +123,14 @@ export function approve(
   batch: SessionInput[],
   alone?: RecordStart,
 ): void {
-  if (isUnrecorded(request, tool, run.session.subagents?.of(request))) {
+  const called = run.session.subagents?.of(request);
+  if (isUnrecorded(request, tool, called)) {
     run.calls.start(request, step);
     return;
   }
-  const { args, record } = step.decision;
+  const { args } = step.decision;
+  const { place } = called ?? {};
+  const record: RunDecisionRecord = place ? { ...step.decision.record, called: place } : step.decision.record;
   // What has begun behind an earlier start of it is remembered with the next.
   const decision: RunDecisionRecord = hasTails(request) ? { ...record, tailCalls: [] } : record;
   if (request.kind !== 'tool') {

@@ -89,6 +89,7 @@ export async function runHostCall(
     ...step.decision.record,
     ...(tail.decisions ? { tailCalls: tail.decisions } : {}),
     ...(usage ? { usage } : {}),
+    ...(called?.place ? { called: called.place } : {}),
   };
   // One whose approval is not in the log brings its decision along.
   const isNews = annotations?.readOnly || annotations?.idempotent || tail.decisions !== undefined || usage;

@@ -34,6 +34,12 @@ export class SubagentOfCall implements CalledAgent {
     return this.agent.descriptor.capabilities.includes('resume');
   }
 
+  get place(): CalledAgent['place'] {
+    const { name: agent } = this.agent.descriptor;
+    const sessionId = this.isKept ? this.#sessions.idOf(this.#request) : undefined;
+    return sessionId === undefined ? undefined : { agent, sessionId };
+  }
+
   get isResumable(): boolean {
     if (!this.#request.started || this.#sessions.isLost(this.callId)) return false;
     return this.#sessions.opened(this.callId) !== undefined || this.isKept;

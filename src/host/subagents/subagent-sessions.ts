@@ -22,6 +22,12 @@ export class SubagentSessions {
     return this.#open.get(callId);
   }
 
+  /** As the host names it, where it keeps it. */
+  idOf(request: ReportedRequest): string | undefined {
+    const { frame, id } = this.#caller;
+    return frame.subagentsId(request, id);
+  }
+
   /** The same, once it is open: one that others are just finding to be gone is none. */
   async running(callId: string): Promise<Handle | undefined> {
     try {

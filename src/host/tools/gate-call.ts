@@ -51,7 +51,13 @@ export function askedByHook(request: ReportedRequest): ConfirmationRequest | und
   };
 }
 
-/** The yes that is in the log with the call, which may say other arguments. */
+/** The yes that is in the log with the call, with the grounds that are on record; it may say other arguments. */
 export function approvalOf({ decision }: ReportedRequest): Approval {
-  return { by: decision?.by ?? 'host', ...(decision?.args ? { args: decision.args } : {}) };
+  const { by = 'host', ruleId, reason, args } = decision ?? {};
+  return {
+    by,
+    ...(ruleId === undefined ? {} : { ruleId }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(args ? { args } : {}),
+  };
 }

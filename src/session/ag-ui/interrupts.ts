@@ -10,9 +10,13 @@ export type AgUiQuestion = Pick<ReportedRequest, 'requestId'> & Partial<Reported
 const flag = { type: 'boolean' };
 
 /** Schema of the answer to an approval: what is no plain `approved: true` is a no. */
-const approvalSchema = (args: object) => ({
+const approvalSchema = (isEditable: boolean) => ({
   type: 'object',
-  properties: { approved: flag, reason: { type: 'string' }, editedArgs: args },
+  properties: {
+    approved: flag,
+    reason: { type: 'string' },
+    ...(isEditable ? { editedArgs: { type: 'object' } } : {}),
+  },
   required: ['approved'],
 });
 
@@ -29,7 +33,7 @@ export function interruptOf(question: AgUiQuestion, mayAnswer: boolean): AgUiInt
       reason: 'tool_call',
       message: approval.title,
       ...about,
-      responseSchema: approvalSchema({ type: 'object' }),
+      responseSchema: approvalSchema(!approval.fixedArgs),
       metadata: { coxswain: { mayAnswer, name, args, ...shownApproval(approval, expiresAt) } },
     };
   }

@@ -2,6 +2,12 @@ import type { DecisionRecord, ReportedRequest, RunDecisionRecord } from '../../c
 
 /** What an open request says of the approval of its call, which is on record. */
 export function decisionShown(decision: DecisionRecord): NonNullable<ReportedRequest['decision']> {
-  const { args, by, tailCalls }: RunDecisionRecord = decision;
-  return { by, ...(args ? { args } : {}), ...(tailCalls ? { tails: true } : {}) };
+  const { args, by, ruleId, reason, tailCalls }: RunDecisionRecord = decision;
+  return {
+    by,
+    ...(ruleId === undefined ? {} : { ruleId }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(args ? { args } : {}),
+    ...(tailCalls ? { tails: true } : {}),
+  };
 }

@@ -33,6 +33,8 @@ export interface UiApproval {
   requestedBy: string;
   /** Who may answer, and how many must; absent: anybody who has the session. */
   approvers?: ApproverRule;
+  /** Nobody can edit the arguments: an approval with others is refused. */
+  fixedArgs?: boolean;
   /** ISO 8601 */
   expiresAt?: string;
 }

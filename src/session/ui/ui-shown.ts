@@ -23,13 +23,14 @@ export function urlOfMedia({ mimeType, data, uri }: MediaPart): string | undefin
 }
 
 export function shownApproval(approval: ApprovalRequest, expiresAt: string | undefined): UiApproval {
-  const { title, reason, preview, requestedBy, approvers } = approval;
+  const { title, reason, preview, requestedBy, approvers, fixedArgs } = approval;
   return {
     title,
     preview,
     requestedBy: requestedBy.id,
     ...(reason === undefined ? {} : { reason }),
     ...(approvers ? { approvers } : {}),
+    ...(fixedArgs ? { fixedArgs } : {}),
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
 }

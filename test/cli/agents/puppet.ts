@@ -86,6 +86,13 @@ export default function puppet({ workspace = '.', env }: AgentModuleContext): Ag
         },
       }),
       defineTool({
+        name: 'seal',
+        description: 'Seals a letter as it is.',
+        annotations: { fixedArgs: true },
+        inputSchema: { type: 'object', properties: { letter: { type: 'number' } }, required: ['letter'] },
+        execute: ({ letter }) => `sealed ${letter}`,
+      }),
+      defineTool({
         name: 'sign',
         description: 'Asks by itself whether it shall.',
         annotations: { readOnly: true },

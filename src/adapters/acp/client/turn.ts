@@ -277,7 +277,9 @@ export class AcpTurn implements AcpListener {
       name: call.name,
       description: call.title,
       kind: call.kind,
-      ...(asks ? { needsApproval: true } : { annotations: { readOnly: true } }),
+      // It is the agent that runs it: an approval lets it do so, and gives it no other arguments.
+      annotations: { fixedArgs: true, ...(asks ? {} : { readOnly: true }) },
+      ...(asks ? { needsApproval: true } : {}),
       handler,
     });
   }

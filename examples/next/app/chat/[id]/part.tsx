@@ -43,7 +43,15 @@ function Question({
 }) {
   const [edited, setEdited] = useState<string>();
   const [fault, setFault] = useState<string>();
-  const { title, preview = [] } = (descriptor ?? {}) as { title?: string; preview?: { text?: string }[] };
+  const {
+    title,
+    preview = [],
+    fixedArgs,
+  } = (descriptor ?? {}) as {
+    title?: string;
+    preview?: { text?: string }[];
+    fixedArgs?: boolean;
+  };
   const approve = () => {
     try {
       const options = edited === undefined ? {} : { options: { body: { edits: { [id]: JSON.parse(edited) } } } };
@@ -74,7 +82,7 @@ function Question({
         <button type="button" className="primary" onClick={approve}>
           {edited === undefined ? 'Approve' : 'Approve these arguments'}
         </button>
-        {edited === undefined && (
+        {edited === undefined && !fixedArgs && (
           <button type="button" onClick={() => setEdited(JSON.stringify(input, null, 2))}>
             Edit
           </button>
