@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RemoteSession } from '../../src/adapters/remote/index.ts';
 import { connect } from '../../src/adapters/remote/index.ts';
 import { newId } from '../../src/base/index.ts';
 import { isCoxswainError } from '../../src/contracts/index.ts';
@@ -15,14 +16,15 @@ import { dispatcherOf } from './dispatchers.ts';
 import { nodeHost, openWorld, results, worldTables } from './node-host.ts';
 
 export const phases = ['model', 'tool', 'pause', 'append'] as const;
-const signals = ['SIGKILL', 'SIGSTOP'] as const;
+export const signals = ['SIGKILL', 'SIGSTOP'] as const;
 
-const every = signals.flatMap((signal) => phases.map((phase) => [phase, signal] as const));
+/** A node is killed, and the next one is frozen while its successor starts. */
+const every = phases.flatMap((phase) => signals.map((signal) => [phase, signal] as const));
 
 export interface KillOptions {
   nodes: number;
   rounds: number;
-  /** Of each round, over and over. Default: each phase, killed, then each phase, frozen. */
+  /** Of each round, over and over. Default: each phase with each signal, which are as many rounds each. */
   plan?: readonly (readonly [phase: (typeof phases)[number], signal: (typeof signals)[number]])[];
   seed: number;
   /** Turns that are begun at a time without a client, and by clients. */
@@ -40,13 +42,18 @@ interface Node {
   calls: number | undefined;
 }
 
-/** Takeovers, in milliseconds from the signal. */
+interface Kill {
+  signal: (typeof signals)[number];
+  phase: (typeof phases)[number];
+}
+
 export interface Killed {
-  kills: number;
+  kills: Kill[];
   /** Tools that a thawed node began after another one had taken its turn over and finished them. */
   late: number;
   turns: number;
-  takeovers: { signal: (typeof signals)[number]; phase: string; ms: number }[];
+  /** In milliseconds from the signal. */
+  takeovers: (Kill & { ms: number })[];
 }
 
 /**
@@ -63,6 +70,7 @@ export async function killNodes(database: TestDatabase, word: string, options: K
   const world = await openWorld(url);
   const acknowledged: { session: string; words: string }[] = [];
   const takeovers: Killed['takeovers'] = [];
+  const kills: Kill[] = [];
   let isOver = false;
   const start = async (): Promise<Node> => {
     const child = startChild('../nodes/node-child.ts', url, word, String(random(2 ** 31)));
@@ -85,6 +93,8 @@ export async function killNodes(database: TestDatabase, word: string, options: K
       log(`node ${child.pid}: ${line}`);
   };
   const nodes = await Promise.all(Array.from({ length: count }, start));
+  /** The one in the place of the node that was killed last. */
+  let successor = Promise.resolve();
   const dispatcher = await dispatcherOf(word, url, { warn: () => {} });
   const store = await database.open();
   const host = nodeHost(store, world, { dispatcher, warn: () => {} });
@@ -101,6 +111,7 @@ export async function killNodes(database: TestDatabase, word: string, options: K
         const [phase, signal] = plan[round % plan.length] ?? ['model', 'SIGKILL'];
         await kill(phase, signal);
       }
+      await successor;
       isOver = true;
     };
     // The first failure is shown at once: ending the nodes makes further ones.
@@ -114,14 +125,15 @@ export async function killNodes(database: TestDatabase, word: string, options: K
     if (faults.length > 0) log(await logsOf(faults));
     assert.deepEqual(faults, [], `seed ${seed}`);
     const [late] = await database.query(`SELECT count(*) AS n FROM effects WHERE ${lateStart}`);
-    return { late: Number(late?.n), kills: rounds, turns: acknowledged.length, takeovers };
+    return { late: Number(late?.n), kills, turns: acknowledged.length, takeovers };
   } finally {
     isOver = true;
+    await successor.catch(() => {});
     for (const { child } of nodes) {
       try {
         process.kill(child.pid, 'SIGCONT');
       } catch {
-        // It has been killed, and its successor had not started.
+        // It is over already.
       }
       await child.kill();
     }
@@ -154,8 +166,9 @@ export async function killNodes(database: TestDatabase, word: string, options: K
     while (!isOver) {
       const sessionId = `c-${newId()}`;
       const words = `order of ${sessionId}`;
+      let session: RemoteSession | undefined;
       try {
-        const session = await remote.open('clerk', { sessionId, create: true });
+        session = await remote.open('clerk', { sessionId, create: true });
         const seen: string[] = [];
         const places: number[] = [];
         for await (const { seq, cursor } of session.stream(words)) {
@@ -176,6 +189,8 @@ export async function killNodes(database: TestDatabase, word: string, options: K
         log(`client ${n}: ${error.code} ${error.message}`);
       }
       await ended(sessionId);
+      // A connection holds so many sessions at most, and takes all of them up again at the next node.
+      await session?.[Symbol.asyncDispose]();
     }
   }
 
@@ -236,7 +251,9 @@ export async function killNodes(database: TestDatabase, word: string, options: K
   }
 
   /** Kills a node in this phase of a turn that it runs, and waits until its turns have other owners, or have ended. */
-  async function kill(phase: string, signal: (typeof signals)[number]): Promise<void> {
+  async function kill(phase: Kill['phase'], signal: Kill['signal']): Promise<void> {
+    // Whoever takes over is there already: what is measured is not the start of a program.
+    if (signal === 'SIGKILL' || count < 3) await successor;
     const pid = await inPhase(phase);
     const index = nodes.findIndex(({ child }) => child.pid === pid);
     const victim = nodes[index];
@@ -244,6 +261,7 @@ export async function killNodes(database: TestDatabase, word: string, options: K
     if (phase === 'append') await sleep(random(30));
     if (signal === 'SIGSTOP') await database.query(`INSERT INTO frozen VALUES (${pid}) ON CONFLICT DO NOTHING`);
     process.kill(pid, signal);
+    kills.push({ phase, signal });
     const at = performance.now();
     front.drop(victim.port);
     if (victim.calls !== undefined) behind?.drop(victim.calls);
@@ -275,7 +293,10 @@ export async function killNodes(database: TestDatabase, word: string, options: K
       if (victim.calls !== undefined) behind?.add(victim.calls);
     } else {
       await victim.child.kill();
-      nodes[index] = await start();
+      nodes.splice(index, 1);
+      successor = start().then((node) => void nodes.push(node));
+      // It is awaited before the next kill, unless the rest has failed.
+      successor.catch(() => {});
     }
   }
 

@@ -3,7 +3,8 @@ import { parseArgs } from 'node:util';
 import { newId } from '../../src/base/index.ts';
 import { postgresServer } from '../adapters/databases.ts';
 import { ownRestate } from './dispatchers.ts';
-import { killNodes, percentile } from './kill-nodes.ts';
+import type { Killed } from './kill-nodes.ts';
+import { killNodes, percentile, phases, signals } from './kill-nodes.ts';
 import { restateProgram } from './restate-server.ts';
 
 // node test/nodes/kill-soak.ts [kills, default 100] [nodes, default 3] [seed] [--dispatcher postgres|restate]: nodes over one
@@ -23,7 +24,7 @@ const database = await postgresServer.make();
 const schema = `queue_${newId().replaceAll('-', '').slice(0, 12)}`;
 const restate = dispatcher === 'restate' ? await ownRestate() : undefined;
 try {
-  const { turns, takeovers, late } = await killNodes(database, restate?.word ?? schema, {
+  const { kills, turns, takeovers, late } = await killNodes(database, restate?.word ?? schema, {
     nodes,
     rounds,
     seed,
@@ -32,12 +33,19 @@ try {
   });
   console.log(`${turns} turns, ${takeovers.length} takeovers: every acknowledged event stored, once, in order`);
   console.log(`${late} tools begun by a thawed node that had lost its turn`);
-  const load = loadavg()[0]?.toFixed(1);
-  for (const signals of [['SIGKILL'], ['SIGSTOP'], ['SIGKILL', 'SIGSTOP']]) {
-    const times = takeovers.filter(({ signal }) => signals.includes(signal)).map(({ ms }) => ms);
+  const show = (what: string, isMeant: (of: Killed['kills'][number]) => boolean) => {
+    const times = takeovers.filter(isMeant).map(({ ms }) => ms);
     const [p50, p99] = [percentile(times, 50), percentile(times, 99)];
-    console.log(`${signals.join(' and ')}: takeover p50 ${p50} ms, p99 ${p99} ms, of ${times.length}; load ${load}`);
+    console.log(
+      `${what}: ${kills.filter(isMeant).length} kills, ${times.length} takeovers, p50 ${p50} ms, p99 ${p99} ms`,
+    );
+  };
+  for (const one of signals) {
+    for (const where of phases) show(`${one} in ${where}`, ({ signal, phase }) => signal === one && phase === where);
   }
+  for (const one of signals) show(one, ({ signal }) => signal === one);
+  show('all', () => true);
+  console.log(`load ${loadavg()[0]?.toFixed(1)}`);
 } finally {
   await restate?.close();
   await database.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
