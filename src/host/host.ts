@@ -158,6 +158,9 @@ class Host implements AgentHost, Holder {
         if (expiresAt !== undefined) void this.#background.lookAt(place, new Date(expiresAt));
       },
       answered: ({ userId }, callId) => this.approvals.changed(userId, callId),
+      rested: ({ rootAgent: agent, userId, root: sessionId }) => {
+        void this.#background.outcomes?.rested({ agent, userId, sessionId });
+      },
       forget: (name, { userId, root, ephemeral, caller }, shared) => {
         if (this.#deleted.delete(shared)) return;
         this.#open.delete(name);
@@ -340,6 +343,8 @@ class Host implements AgentHost, Holder {
     const open = this.#handles;
     await Promise.all(open.map((session) => session[Symbol.asyncDispose]()));
     await background;
+    // What was closed with it has come to rest.
+    await this.#background.outcomes?.settled();
   }
 
   get #handles() {

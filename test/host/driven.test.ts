@@ -177,7 +177,7 @@ describe('a stream', () => {
     const events = await run();
     expect([kinds(), events.map(({ type }) => type)]).toEqual([[['message']], ['elicitation_request', 'stream_end']]);
     expect(endOf(events)).toMatchObject({ reason: 'input_required', data: { pending: [{ requestId: 'c#policy' }] } });
-    expect(framed.told.map(([name]) => name)).toEqual(['announce']);
+    expect(framed.told.map(([name]) => name)).toEqual(['announce', 'rested']);
   });
 
   test('leaves a call to its caller that nobody here can run', async () => {

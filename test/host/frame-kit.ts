@@ -38,6 +38,7 @@ export function frameOf({
     warn: () => {},
     announce: (...said) => void told.push(['announce', ...said]),
     answered: (...said) => void told.push(['answered', ...said]),
+    rested: (...said) => void told.push(['rested', ...said]),
     forget: (...said) => void told.push(['forget', ...said]),
     openSubagent: async (...said) => {
       told.push(['open', ...said]);

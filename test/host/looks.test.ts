@@ -476,6 +476,7 @@ function session(
         running: () => undefined,
       },
       wakeAll: vi.fn(),
+      rested: vi.fn(),
       hasSubagents: false,
       ...frame,
     },
@@ -840,6 +841,7 @@ describe('an end of a part of a session', () => {
     await abortPart(made, undefined, { requestId: 'c', reason: 'why' });
     expect(made.subagents?.end).toHaveBeenCalledWith('why', [expect.objectContaining({ callId: 'c' })]);
     expect(judge.retain).toHaveBeenCalledWith([expect.objectContaining({ callId: 'd' })]);
+    expect(made.frame.rested).toHaveBeenCalledTimes(1);
     const bare = session([call()], leave);
     await abortPart(bare.made, undefined, { threadId: 't' });
     expect(bare.made.subagents?.end).toHaveBeenCalledWith('aborted', expect.anything());
@@ -856,7 +858,11 @@ describe('an end of a part of a session', () => {
         find: async () => undefined,
         end: async (why: string, before?: object[]) => void (before ? undefined : told.push(['all', why])),
       };
-      const { made } = session([], leave, { inner, subagents, frame: { hasSubagents: true, wakeAll: () => {} } });
+      const { made } = session([], leave, {
+        inner,
+        subagents,
+        frame: { hasSubagents: true, wakeAll: () => {}, rested: () => {} },
+      });
       await abortPart(made, undefined, reason === undefined ? {} : { reason }).catch((error: Error) =>
         told.push(error.message),
       );

@@ -24,6 +24,9 @@ function looks({ held = false } = {}) {
     get most() {
       return most;
     },
+    get now() {
+      return now;
+    },
     async look(place: SessionPlace) {
       seen.push(place);
       most = Math.max(most, ++now);
@@ -172,6 +175,24 @@ export function dispatcherSuite(name: string, make: () => Promise<MadeDispatcher
       await later.reached(1);
       await again();
       expect(later.seen).toEqual([at('b')]);
+    });
+
+    test('NODE9-08 an end leaves no look that begins after it: what came for a session that was looked at is looked at before, or left', async () => {
+      const { dispatcher } = await fresh();
+      const noted = looks({ held: true });
+      const stop = await dispatcher.serve(noted.look, { concurrency: 4 });
+      await dispatcher.wake(at('a'));
+      await noted.reached(1);
+      await dispatcher.wake(at('a'));
+      await dispatcher.wake(at('b'));
+      await noted.reached(2);
+      const over = stop().then(() => noted.now);
+      for (const { open } of noted.doors) open();
+      await Promise.race([over, noted.reached(3)]);
+      // Who serves no more could say by now that it is over.
+      for (const id of ['c', 'd', 'e', 'f']) await dispatcher.wake(at(id));
+      for (const { open } of noted.doors) open();
+      expect(await over).toBe(0);
     });
 
     test('DI-09 what waits with a higher priority is looked at first', async ({ skip }) => {

@@ -5,10 +5,17 @@ import { createServer } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { webhooks } from '../../src/adapters/nodes/index.ts';
 import type { Outcomes } from '../../src/contracts/index.ts';
-import { bot, door, hostOf, refusal } from '../host/kit.ts';
+import type { Script } from '../../src/testing/scripted-model.ts';
+import { bot, door, hostOf, policyOf, refusal } from '../host/kit.ts';
 import type { MadePlace } from './schedules.ts';
 
 export const secret = `whsec_${Buffer.from('a key of twenty-four byte').toString('base64')}`;
+
+const pay = { name: 'pay', description: 'pays', inputSchema: { type: 'object' }, execute: () => 'paid' } as const;
+
+/** Whichever program asks: the log says what was done. */
+const paying: Script = ({ contents }) =>
+  contents.some(({ parts }) => parts.some(({ type }) => type === 'function_response')) ? 'Paid.' : { calls: [['pay']] };
 
 export interface Received {
   headers: IncomingHttpHeaders;
@@ -70,16 +77,29 @@ export function outcomeSuite(name: string, make: () => Promise<MadePlace>): void
       closers.push(made.close);
       const hook = await receiver(...statuses);
       closers.push(hook.close);
-      const program = async ({ works = true, outcomes }: { works?: boolean; outcomes?: Outcomes } = {}) => {
+      const program = async ({
+        works = true,
+        asks = false,
+        outcomes,
+      }: {
+        works?: boolean;
+        /** Its turns ask for a payment, and the clock by which webhooks are due stands still. */
+        asks?: boolean;
+        outcomes?: Outcomes;
+      } = {}) => {
         const store = await made.store();
         const dispatcher = await made.dispatcher?.();
-        const { host, warnings } = hostOf(bot(['Good day, Ann.', 'Again.']), {
+        if (asks) Object.assign(store.journal, { now: async () => Date.UTC(2026, 10, 30, 9, 0) });
+        const script: Script[] = asks ? [paying, paying] : ['Good day, Ann.', 'Again.'];
+        const { host, warnings } = hostOf(bot(script), {
           store,
+          ...(asks ? { tools: [pay], policy: policyOf({ pay: 'ask' }) } : {}),
           outcomes:
             outcomes ??
             webhooks({
               crm: { url: hook.url, secret, private: true },
               full: { url: hook.url, secret, private: true, answer: true },
+              waits: { url: hook.url, secret, private: true, waits: true },
             }),
           ...(dispatcher ? { dispatcher } : {}),
         });
@@ -162,8 +182,49 @@ export function outcomeSuite(name: string, make: () => Promise<MadePlace>): void
       const { program } = await world(204);
       const { host } = await program({ works: false });
       const thrown = await refusal(host.submit('bot', 'Hello.', { userId: 'ann', webhook: 'http://127.0.0.1/' }));
-      expect([thrown.code, thrown.message]).toEqual(['E_BAD_INPUT', 'submit: options.webhook: one of crm, full']);
+      expect([thrown.code, thrown.message]).toEqual([
+        'E_BAD_INPUT',
+        'submit: options.webhook: one of crm, full, waits',
+      ]);
       expect(await host.unfinished()).toEqual([]);
     });
+
+    test.each([
+      ['decided on', 'completed'],
+      ['answered and continued', 'completed'],
+      ['aborted', 'aborted'],
+    ] as const)(
+      'NODE9-02 a turn that waits and is %s is sent at once, not with the next look at it',
+      async (how, reason) => {
+        const { hook, program } = await world(204);
+        const { host } = await program({ asks: true });
+        const front = await program({ asks: true, works: false });
+        const { sessionId } = await host.submit('bot', 'Pay.', { userId: 'ann', webhook: 'waits' });
+        // Its next look is due in two seconds of a clock that stands still.
+        await hook.reached(1);
+        const [open] = await front.host.approvals.list({ userId: 'ann' });
+        const requestId = open?.request.requestId ?? '';
+        if (how === 'decided on') {
+          await front.host.approvals.decide(
+            requestId,
+            { kind: 'approve' },
+            { by: { id: 'ann' }, sessionId, userId: 'ann' },
+          );
+        } else {
+          await using session = await front.host.open('bot', { sessionId, userId: 'ann' });
+          if (how === 'aborted') await session.abort();
+          else {
+            await session.respond(requestId, { kind: 'approve' });
+            for await (const _ of session.stream({ kind: 'continue' }));
+          }
+        }
+        await hook.reached(2);
+        const bodies = hook.got.map(({ body }) => JSON.parse(body) as { type: string; data: { reason?: string } });
+        expect(bodies.map(({ type, data }) => [type, data.reason])).toEqual([
+          ['turn.waits', undefined],
+          ['turn.ended', reason],
+        ]);
+      },
+    );
   });
 }

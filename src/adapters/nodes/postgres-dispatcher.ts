@@ -233,7 +233,8 @@ class Server {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#fetching;
-    await Promise.all(this.#running.values());
+    // What came for a session that was looked at was taken already, and is looked at next.
+    while (this.#running.size > 0) await Promise.all(this.#running.values());
     clearInterval(this.#touches);
   }
 

@@ -29,7 +29,9 @@ import { HostWork } from './work.ts';
 const OWN_CONCURRENCY = 64;
 
 /** What turns in the background need of a host. */
-export interface BackgroundHost extends Omit<WorkHost, 'look' | 'findDue' | 'givenUp'>, Pick<ApprovalHost, 'during'> {
+export interface BackgroundHost
+  extends Omit<WorkHost, 'look' | 'findDue' | 'givenUp' | 'settled'>,
+    Pick<ApprovalHost, 'during'> {
   open(agent: string, options: OpenOptions): Promise<HostedSession>;
   /** The mark of a holder whose process is gone, where there is nothing to do in its session. */
   releaseDead(place: SessionPlace): Promise<void>;
@@ -67,6 +69,7 @@ export class Background {
   #own: ProcessDispatcher | undefined;
   /** Until the own one is at rest. */
   #quiet: Promise<void> | undefined;
+  #isClosed = false;
 
   constructor(host: BackgroundHost, dispatcher: Dispatcher | undefined) {
     this.#host = host;
@@ -79,12 +82,12 @@ export class Background {
         warn,
         begin: (turn) => this.#beginOnce(turn),
         checkWebhook: (webhook, where) => this.#checkWebhook(webhook, where),
-        wakeAt: (place, at) => (this.given ?? this.#ownServed()).schedule(place, at),
+        wakeAt: (place, at) => this.#wakeAt(place, at),
       },
       new StateBook(host.journal, host.app, 'schedules'),
     );
     const { app, outcomes, journal } = host;
-    const wakeAt = (place: SessionPlace, at: Date) => (this.given ?? this.#ownServed()).schedule(place, at);
+    const wakeAt = (place: SessionPlace, at: Date) => this.#wakeAt(place, at);
     const turn = (place: SessionPlace, after: string | undefined, look: (event: AgentEvent) => void) =>
       lookInto(host, place, (session) => standingTurn(session, after, look));
     this.outcomes = outcomes && new OwedOutcomes({ app, turn, wakeAt, warn }, outcomes, journal);
@@ -203,14 +206,29 @@ export class Background {
       return true;
     };
     const hasWork = await lookInto(this.#host, place, goOn, true);
-    if (hasWork === false) await this.#host.releaseDead(place);
-    await this.outcomes?.rested(place);
+    if (hasWork === false) {
+      await this.#host.releaseDead(place);
+      // Whoever has ended it may have died before they said so.
+      await this.outcomes?.rested(place);
+    }
+    // A program may end with its looks.
+    await this.outcomes?.settled();
+  }
+
+  /** For what the host looks at by itself. What is due is not put off: whoever serves may look for that less often. */
+  async #wakeAt(place: SessionPlace, at: Date): Promise<void> {
+    // It is noted: who comes next looks for it.
+    if (this.#isClosed && !this.given) return;
+    const dispatcher = this.given ?? this.#ownServed();
+    await (at.getTime() <= Date.now() ? dispatcher.wake(place) : dispatcher.schedule(place, at));
   }
 
   /** For a program of the version that it was begun by: this one has taken its wake. */
   async #hold(place: SessionPlace, error: CoxswainError): Promise<void> {
     if (this.#held.isNew(place)) this.#host.warn(`session ${place.sessionId} is held: ${error.message}`);
     await this.given?.schedule(place, this.#held.next(place));
+    // Of a program that has died at it: else each look for the dead of each node would take it for one that is to be taken over.
+    await this.#host.releaseDead(place);
   }
 
   /** Serves the dispatcher, and finds what nobody was woken for, until it is stopped. */
@@ -221,6 +239,7 @@ export class Background {
         look: (place) => this.look(place),
         findDue: () => this.#findDue(),
         givenUp: () => this.outcomes?.givenUpCount ?? 0,
+        settled: async () => this.outcomes?.settled(),
       },
       this.given ?? this.#ownServed(),
       options,
@@ -241,6 +260,7 @@ export class Background {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     for (const worker of this.#workers) await worker.end();
     this.#workers.clear();
     await this.#own?.close();

@@ -45,6 +45,8 @@ export class OwedOutcomes implements Webhooks {
   readonly #sends: OutcomeSends;
   /** Ids of those that are on their way from here: they are not sent beside themselves. */
   readonly #sending = new Set<string>();
+  /** Turns that have come to rest, whose outcomes nobody is woken for yet. */
+  readonly #resting = new Set<Promise<void>>();
   /** Receivers that are owed something and have no name here, each reported once. */
   readonly #unnamed = new Set<string>();
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -109,7 +111,18 @@ export class OwedOutcomes implements Webhooks {
   }
 
   /** The turn of a session has come to rest here: there is no need to wait for the next look. Never rejects. */
-  async rested(place: SessionPlace): Promise<void> {
+  rested(place: SessionPlace): Promise<void> {
+    const resting = this.#rested(place).finally(() => this.#resting.delete(resting));
+    this.#resting.add(resting);
+    return resting;
+  }
+
+  /** Resolves when that is done for all turns that have come to rest before. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#resting);
+  }
+
+  async #rested(place: SessionPlace): Promise<void> {
     try {
       for (const [id, owed] of await this.#bookOf(place).readGroup(nameOfPlace(place))) {
         if (owed.tries > 0 || owed.givenUp || owed.waits) continue;

@@ -63,6 +63,8 @@ export interface WorkHost extends Pick<ApprovalHost, 'openSessions' | 'borrow' |
   findDue(): Promise<void>;
   /** Messages to webhooks, of all programs. */
   givenUp(): number;
+  /** Resolves when somebody is woken for the outcome of each turn that has ended here. */
+  settled(): Promise<void>;
   /** Milliseconds after which there may be room for another turn here; undefined: there is. */
   fullForMs(): number | undefined;
   /** Runs that are live here, each asked to leave: it resolves with its place if its turn goes on elsewhere. */
@@ -78,6 +80,14 @@ const SOON_MS = 50;
 /** Milliseconds: what rests for longer was looked at already. More than the clocks of two nodes may differ by. */
 const RESTING_MS = 30 * 60_000;
 
+/** Looks at each of which a turn of a dead program is tried, and after which it is at least. */
+const OFTEN = 8;
+const MOST_LOOKS = 64;
+/** Milliseconds between two looks for runs that have begun since this program was stopped. */
+const LEAVING_MS = 50;
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
 /** Serves a dispatcher, and finds what nobody was woken for. */
 export class HostWork implements Work {
   readonly #host: WorkHost;
@@ -87,6 +97,8 @@ export class HostWork implements Work {
   /** Turns that rest: where their logs stand, and at how many looks in a row they have stood there. */
   #resting = new Map<string, { seq: number; looks: number }>();
   #orphans = new Set<string>();
+  /** Turns whose program has died: how they stand, and at how many looks in a row they have stood so. */
+  #tried = new Map<string, { stands: string; looks: number }>();
   /** Looks that the dispatcher knows nothing of. */
   readonly #taking = new Map<string, Promise<void>>();
   #stopServing: (() => Promise<void>) | undefined;
@@ -156,16 +168,22 @@ export class HostWork implements Work {
 
   async #drained(): Promise<number> {
     await this.#ticking;
-    const stopped = this.#stoppedServing();
+    let isOver = false;
+    const looked = Promise.all([this.#stoppedServing(), ...this.#taking.values()]).then(() => {
+      isOver = true;
+    });
     for (;;) {
       const leaving = this.#host.leaveAll();
-      if (leaving.length === 0) break;
       for (const left of await Promise.allSettled(leaving)) {
         if (left.status === 'rejected') this.#host.warn('a turn that was asked to leave has failed', left.reason);
         else if (left.value) await this.#wake(left.value);
       }
+      if (leaving.length > 0) continue;
+      if (isOver) break;
+      // A look that was under way may begin its run now: that is asked to leave, too.
+      await Promise.race([looked, pause(LEAVING_MS)]);
     }
-    await Promise.all([stopped, ...this.#taking.values()]);
+    await this.#host.settled();
     return 0;
   }
 
@@ -179,6 +197,8 @@ export class HostWork implements Work {
   }
 
   async #look(place: SessionPlace): Promise<void> {
+    // It was on its way here.
+    if (this.#stopped) return this.#dispatcher.wake(place);
     const fullForMs = this.#host.fullForMs();
     // It waits where other programs see it, too.
     if (fullForMs !== undefined) return this.#dispatcher.schedule(place, new Date(Date.now() + fullForMs));
@@ -229,7 +249,7 @@ export class HostWork implements Work {
       const { silentMs } = this.#options;
       const found = await this.#host.unattended({ silentMs });
       const dead = await withoutSubagents(this.#host, this.#deadly.without(this.#dead(found)));
-      await Promise.all(dead.map((place) => this.#takeOver(place)));
+      await Promise.all(this.#worth(dead).map((place) => this.#takeOver(place)));
       if (isForAll) await this.#findRested(isFirst);
       this.#looks.succeeded();
     } catch (error) {
@@ -248,6 +268,23 @@ export class HostWork implements Work {
     this.#restingAt = begun + (performance.now() - begun) / RESTING_PART;
     const rested = await withoutSubagents(this.#host, this.#rested(found, isFirst));
     await Promise.all(rested.map((place) => this.#dispatcher.wake(place)));
+  }
+
+  /**
+   * Of those whose program has died the ones that are to be tried now. One that stays as it stands, such as a log that no program here
+   * can read, is tried at each of the first looks, then less often.
+   */
+  #worth(dead: readonly Unattended[]): Unattended[] {
+    const before = this.#tried;
+    this.#tried = new Map();
+    return dead.filter((one) => {
+      const name = nameOfPlace(one);
+      const stands = `${one.lastSeq} ${one.deaths ?? 0}`;
+      const known = before.get(name);
+      const looks = known?.stands === stands ? known.looks + 1 : 1;
+      this.#tried.set(name, { stands, looks });
+      return looks <= OFTEN || looks % MOST_LOOKS === 0 || Number.isInteger(Math.log2(looks));
+    });
   }
 
   #dead(found: readonly Unattended[]): Unattended[] {

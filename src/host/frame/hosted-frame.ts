@@ -1,4 +1,5 @@
 import type {
+  AgentErrorEvent,
   AgentSession,
   ApprovalQuestion,
   ApproverRule,
@@ -45,6 +46,8 @@ export interface SharedStanding {
   readonly present: LazyMap<string, Principal>;
   /** What the newest turn was begun with, for executors that keep no terms. */
   begun: TurnTerms | undefined;
+  /** Why the newest stream could not say in the log how it has ended; undefined: it has. */
+  lost?: AgentErrorEvent | undefined;
   /** Runs a stream where watchers see it; resolves when it has ended. */
   show?: ((input: SessionInput) => Promise<void>) | undefined;
   /** What the host has noted of it, by agent, where its executor is not believed. */
@@ -81,6 +84,8 @@ export interface FrameHost {
   announce(place: SessionOwnership, question: ReportedRequest): void;
   /** Something about a call was answered. */
   answered(place: SessionOwnership, callId: string): void;
+  /** Nothing runs of a session's turn any more: it has ended, or waits. */
+  rested(place: SessionOwnership): void;
   /** A session's last handle was closed. */
   forget(name: string, place: SessionOwnership, shared: SharedStanding): void;
   openSubagent(
@@ -333,6 +338,11 @@ export class HostedFrame implements JudgeOptions {
 
   answered(requestId: string): void {
     this.#host.answered(this.#place, callIdOf(requestId));
+  }
+
+  /** The turn has ended, or waits, whoever ran it here. */
+  rested(): void {
+    if (this.depth === 0 && !this.#place.ephemeral) this.#host.rested(this.#place);
   }
 
   /** The handle of this session that runs it, in this host. */

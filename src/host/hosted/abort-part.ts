@@ -80,6 +80,7 @@ async function abortInner(
   if (!run) {
     await session.subagents?.end(target.reason ?? 'aborted', open);
     session.judge.retain(await session.inner.pending());
+    session.frame.rested();
   }
   session.frame.wakeAll();
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReportedRequest } from '../../contracts/index.ts';
-import { isCoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, isCoxswainError, isStatusCode } from '../../contracts/index.ts';
 import { hasOutlived, isApprovalQuestion, isOfCall } from '../questions/index.ts';
 import { approvedForVersion } from '../terms/index.ts';
 import type { ControlledSession } from './controlled-session.ts';
@@ -31,7 +31,8 @@ export async function goOn(session: ControlledSession): Promise<void> {
 /**
  * Goes on after an answer, whoever watches. A live run has seen it, unless it was just about to pause; one of another
  * process looks again after it has let go of the session, so that a refusal means that somebody goes on.
- * @throws CoxswainError `ABORTED / E_SESSION_BUSY` while another process runs the session
+ * @throws CoxswainError `ABORTED / E_SESSION_BUSY` while another process runs the session; `E_STORE`, `E_STORE_FULL` or
+ *   `E_STORE_READ_ONLY` where the store has taken nothing of it: whoever has brought it here brings it again
  */
 export async function resume(session: ControlledSession): Promise<void> {
   const { frame, inner } = session;
@@ -43,6 +44,12 @@ export async function resume(session: ControlledSession): Promise<void> {
       const { show } = frame.shared;
       if (show) await show({ kind: 'continue' });
       else for await (const _ of session.stream({ kind: 'continue' }, { streaming: frame.options.bus !== undefined }));
+      const { lost } = frame.shared;
+      // Nobody reads the stream: the turn is open, and nothing of it is stored.
+      if (lost && ofStore.has(lost.code)) {
+        const { status, code, message } = lost;
+        throw new CoxswainError(isStatusCode(status) ? status : 'UNKNOWN', code as `E_${string}`, message);
+      }
       return;
     } catch (error) {
       const isBusy = isCoxswainError(error) && error.code === 'E_SESSION_BUSY';
@@ -52,6 +59,8 @@ export async function resume(session: ControlledSession): Promise<void> {
     }
   }
 }
+
+const ofStore: ReadonlySet<string> = new Set(['E_STORE', 'E_STORE_FULL', 'E_STORE_READ_ONLY']);
 
 /** Somebody else goes on with it, or it is over. */
 const others: ReadonlySet<string> = new Set(['E_SESSION_BUSY', 'E_TURN_COMPLETED', 'E_SESSION_CLOSED']);

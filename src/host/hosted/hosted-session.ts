@@ -1,6 +1,7 @@
 import type {
   AbortTarget,
   AgentDescriptor,
+  AgentErrorEvent,
   AgentEvent,
   AgentStream,
   Compaction,
@@ -354,6 +355,7 @@ export class HostedSession implements Session, ControlledSession, Ruling {
     );
     const deaf = isHeedful(this.inner) ? this.inner[heed]((heard) => this.#heed(run, heard)) : undefined;
     let end: StreamEndEvent;
+    let lost: AgentErrorEvent | undefined;
     try {
       await run.hold.take(run.holdOptions(inputs));
       await run.open(await takeAnswers(this, inputs));
@@ -363,13 +365,17 @@ export class HostedSession implements Session, ControlledSession, Ruling {
       } catch (error) {
         end = await failedEnd(run, error);
       }
+      // A turn that cannot say so in the log is open there.
+      if (end.reason === 'failed' && end.seq === undefined) lost = out.fatal;
       end = await closedEnd(run, end);
     } finally {
       deaf?.();
       await run.hold.letGo();
+      this.frame.shared.lost = lost;
       this.#run = undefined;
       this.#leaveHost?.();
       run.over();
+      if (!(options as JoiningOptions)[begins]) this.frame.rested();
     }
     // Whoever sees it may go on at once.
     out.push(end);

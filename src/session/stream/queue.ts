@@ -1,5 +1,5 @@
 import { breath } from '../../base/index.ts';
-import type { AgentEvent, AgentStream } from '../../contracts/index.ts';
+import type { AgentErrorEvent, AgentEvent, AgentStream } from '../../contracts/index.ts';
 import { joinedEvents } from './joined-events.ts';
 import type { Joining } from './joining.ts';
 
@@ -273,7 +273,7 @@ export class EventStream extends StreamQueue<AgentEvent> implements AgentStream 
   readonly streamId: string;
   readonly abort: (reason?: string) => Promise<void>;
   /** A fatal error was shown: after it comes nothing but the end. */
-  hasFailed = false;
+  fatal: AgentErrorEvent | undefined;
   #hasEnded = false;
 
   constructor(streamId: string, drive: (out: EventStream) => Promise<void>, abort: (reason?: string) => Promise<void>) {
@@ -283,8 +283,12 @@ export class EventStream extends StreamQueue<AgentEvent> implements AgentStream 
     this.abort = abort;
   }
 
+  get hasFailed(): boolean {
+    return this.fatal !== undefined;
+  }
+
   override push(event: AgentEvent): void {
-    if (event.type === 'error' && event.fatal) this.hasFailed = true;
+    if (event.type === 'error' && event.fatal) this.fatal = event;
     if (event.type === 'stream_end' && event.streamId === this.streamId) this.#hasEnded = true;
     super.push(event);
   }

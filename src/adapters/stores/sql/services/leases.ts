@@ -5,6 +5,9 @@ import type { SessionRow, SqlEngine, Steps, Value } from '../statements/index.ts
 import { one, runStatement, sharedState, values, WHERE_SESSION } from '../statements/index.ts';
 import type { Writes } from './writes.ts';
 
+/** Milliseconds until what could not be given back is tried again. */
+const PAY_MS = 1000;
+
 // Texts that are put together anew are looked up slowly.
 const RELEASE = `UPDATE adk_sessions SET owner = NULL ${WHERE_SESSION} AND owner = ?`;
 const CLAIM = `UPDATE adk_sessions SET epoch = epoch + 1, owner = ? ${WHERE_SESSION}`;
@@ -32,6 +35,7 @@ export abstract class Leases {
   readonly #holder: string;
   /** What could not be given back when it was due: the database was away, or full. */
   readonly #owed = new Set<() => Promise<void>>();
+  #paying: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(engine: SqlEngine, tables: Writes, host: string | undefined) {
@@ -103,11 +107,28 @@ export abstract class Leases {
         .then(() => void this.#owed.delete(give))
         .finally(() => {
           underway = undefined;
+          if (this.#owed.has(give)) this.#payLater();
         });
       return underway;
     };
     this.#owed.add(give);
     return give();
+  }
+
+  /** Others take it for held until then, and may be all who ask for it. */
+  #payLater(): void {
+    if (this.#closed || this.#paying) return;
+    this.#paying = setTimeout(async () => {
+      try {
+        // One after the other: where the first is refused, so are the rest.
+        for (const give of [...this.#owed]) await give();
+      } catch {
+        // Who gave it back has been refused, and has said so.
+      } finally {
+        this.#paying = undefined;
+        if (this.#owed.size > 0) this.#payLater();
+      }
+    }, PAY_MS).unref();
   }
 
   async close(): Promise<void> {
@@ -118,6 +139,7 @@ export abstract class Leases {
       ]);
     } finally {
       this.#closed = true;
+      clearTimeout(this.#paying);
     }
   }
 
