@@ -128,6 +128,33 @@ test('ATT-B6 of many questions that wait beside a tool that runs, an answer to o
   expect(log.flatMap(({ actions }) => actions.questions ?? [])).toHaveLength(many);
 });
 
+test('ATT-B6 what thousands of questions were put with is stored in several events, all of it before one is shown', async () => {
+  const many = 2100;
+  const wanted = Array.from({ length: many }, (_, k) => ['look', { k }] as const);
+  const approvers = { roles: ['boss'], notRequester: true };
+  const { tool } = notingTool('look');
+  const policy = policyOf({ look: { outcome: 'ask', approvers } });
+  const model = new ScriptedModel([{ calls: wanted }, 'done']);
+  const { host, store } = hostOf(bot(model), { tools: [tool], policy, answerLimits: { calls: many } });
+  const session = await host.open('bot', { sessionId: 's', create: true });
+  const questions = async () => {
+    const log = (await store.get({ app: 'shop', userId: 'local', id: 's' }))?.events ?? [];
+    return log.map(({ actions }) => actions.questions ?? []).filter(({ length }) => length > 0);
+  };
+  let shown: string | undefined;
+  for await (const event of session.stream('go')) {
+    if (event.type !== 'elicitation_request' || shown !== undefined) continue;
+    shown = event.requestId;
+    expect((await questions()).flat()).toHaveLength(many);
+  }
+  const stored = await questions();
+  expect(shown).toBeDefined();
+  expect(stored.length).toBeGreaterThan(2);
+  expect(new Set(stored.flat().map(({ requestId }) => requestId)).size).toBe(many);
+  expect(stored.flat().every((put) => put.approvers?.roles?.[0] === 'boss')).toBe(true);
+  await host.close();
+});
+
 test('ATT-B6 an "always" to one of many questions that wait lets the others go on', async () => {
   const slow = slowTool('slow');
   const { tool, runs } = notingTool('look');

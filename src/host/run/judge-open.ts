@@ -1,4 +1,10 @@
-import type { ReportedRequest, RunDecisionRecord, SessionInput, ToolApprovalInput } from '../../contracts/index.ts';
+import type {
+  PutQuestion,
+  ReportedRequest,
+  RunDecisionRecord,
+  SessionInput,
+  ToolApprovalInput,
+} from '../../contracts/index.ts';
 import { toPut } from '../../gate/index.ts';
 import { breath, eachInPieces, keepsQuestions, MANY, Pace, putQuestions, unreachable } from '../../session/index.ts';
 import type { RunStep, Step } from '../questions/index.ts';
@@ -99,16 +105,27 @@ function isExcludedAgain(run: RunScope, request: ReportedRequest, step: Step): b
 const isExcluded = ({ options: { excludeTools = [] } }: RunScope, { name = '' }: ReportedRequest): boolean =>
   excludeTools.includes(name);
 
+/** Questions whose terms one stored event has: more of them would hold up others of the process. */
+const PUT_AT_ONCE = 4 * MANY;
+
 /** What policy obliges to is kept before anybody sees the question: whoever goes on is held to it. */
 async function keepPut(
-  { session }: RunScope,
+  { session: { inner } }: RunScope,
   requests: readonly ReportedRequest[],
   steps: readonly Step[],
 ): Promise<void> {
-  const put = steps.flatMap((step, index) =>
-    step.kind === 'ask' ? (toPut(step.question, requests[index] as ReportedRequest, step.hooked) ?? []) : [],
-  );
-  if (put.length > 0 && keepsQuestions(session.inner)) await session.inner[putQuestions](put);
+  if (!keepsQuestions(inner)) return;
+  let put: PutQuestion[] = [];
+  for (const [index, step] of steps.entries()) {
+    if (step.kind !== 'ask') continue;
+    const terms = toPut(step.question, requests[index] as ReportedRequest, step.hooked);
+    if (terms) put.push(terms);
+    if (put.length < PUT_AT_ONCE) continue;
+    await inner[putQuestions](put);
+    await breath();
+    put = [];
+  }
+  if (put.length > 0) await inner[putQuestions](put);
 }
 
 /**
