@@ -46,7 +46,7 @@ export interface EraseFlags extends StoreFlags {
 
 /** `coxswain sessions erase`: removes all that the store holds of one user. */
 export async function eraseUser(flags: EraseFlags): Promise<number> {
-  const what = `all sessions, state, memory and artifacts of ${clean(flags.user)} in ${clean(flags.app)}`;
+  const what = `all sessions, state, schedules, memory and artifacts of ${clean(flags.user)} in ${clean(flags.app)}`;
   if (!flags.isNamed || !flags.yes) {
     const message = `erase removes ${what} for good: name the user with --user, and add --yes`;
     throw new CoxswainError('INVALID_ARGUMENT', 'E_USAGE', message);

@@ -8,7 +8,7 @@ import type {
 } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { JoiningOptions } from '../../session/index.ts';
-import { unlessSince } from '../../session/index.ts';
+import { SCHEDULE_BOOK, unlessSince } from '../../session/index.ts';
 import type { ApprovalHost } from '../approvals/index.ts';
 import { lookInto } from '../approvals/index.ts';
 import type { HostedSession } from '../hosted/index.ts';
@@ -84,7 +84,7 @@ export class Background {
         checkWebhook: (webhook, where) => this.#checkWebhook(webhook, where),
         wakeAt: (place, at) => this.#wakeAt(place, at),
       },
-      new StateBook(host.journal, host.app, 'schedules'),
+      new StateBook(host.journal, host.app, SCHEDULE_BOOK),
     );
     const { app, outcomes, journal } = host;
     const wakeAt = (place: SessionPlace, at: Date) => this.#wakeAt(place, at);
@@ -107,10 +107,11 @@ export class Background {
     const { open, turn } = splitOptions(options);
     checkPriority(options.priority, 'submit: options');
     if ('ephemeral' in open) throw notStored();
-    this.#checkWebhook(options.webhook);
+    const { webhook } = options;
+    this.#checkWebhook(webhook);
+    if (webhook !== undefined) await this.outcomes?.room.assert();
     const session = await this.#host.open(agent, open);
     const place = { agent, userId: session.frame.userId, sessionId: session.id };
-    const { webhook } = options;
     let begun: Awaited<ReturnType<typeof storeBeginning>> | undefined;
     try {
       begun = await storeBeginning(session, input, { ...turn, ...once });

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { HostJournal, Outcomes, SessionPlace } from '../../contracts/index.ts';
 import { messageOf } from '../../contracts/index.ts';
-import { nameOfPlace, ToldOnce } from '../../session/index.ts';
+import { nameOfPlace, OUTCOME_BOOKS, ToldOnce } from '../../session/index.ts';
+import { OutcomeRoom } from './outcome-room.ts';
 import { OutcomeSends } from './outcome-sends.ts';
 import type { GivenUpWebhook, OutcomeHost, Owed, Webhooks } from './owed.ts';
 import type { SeenOutcome } from './seen-turn.ts';
@@ -11,8 +12,6 @@ import { StateBook } from './state-book.ts';
 /** In the place of an agent: what is to be looked at is an outcome that somebody is owed, by its id in the place of a session. */
 export const OUTCOMES = '@outcome';
 
-/** Books that they are spread over: whoever adds to one waits for nobody who adds to another. */
-const BOOKS = 8;
 /** Milliseconds between two looks for those that nobody was woken for, and after which one is. */
 const LOOK_MS = 15_000;
 const UNHEARD_MS = 5000;
@@ -38,6 +37,7 @@ const MAX_GIVEN_UP = 500;
 
 /** Outcomes that receivers are owed: from the moment at which a turn is submitted until one has taken it, at least once. */
 export class OwedOutcomes implements Webhooks {
+  readonly room: OutcomeRoom;
   readonly #host: OutcomeHost;
   readonly #outcomes: Outcomes;
   readonly #books: readonly StateBook<Owed>[];
@@ -56,10 +56,10 @@ export class OwedOutcomes implements Webhooks {
     this.#host = host;
     this.#outcomes = outcomes;
     this.#sends = new OutcomeSends((place) => this.look(place), host.warn);
-    this.#books = Array.from(
-      { length: BOOKS },
-      (_, n) => new StateBook<Owed>(journal, host.app, `outcomes-${n}`, ({ place }) => nameOfPlace(place)),
+    this.#books = OUTCOME_BOOKS.map(
+      (about) => new StateBook<Owed>(journal, host.app, about, ({ place }) => nameOfPlace(place)),
     );
+    this.room = new OutcomeRoom(this.#books, host.warn);
   }
 
   /** How many have been given up in this app, as far as it was looked for. */
@@ -205,7 +205,12 @@ export class OwedOutcomes implements Webhooks {
       const isSent = outcome !== undefined || owed.waits !== undefined;
       // Overdue as it is, it is looked for by every program, until one that knows the receiver finds it.
       if (isSent && !this.#isNamed(to)) return;
-      const isNew = waits && !owed.waits && this.#takesWaits(to) && owed.waited !== keyOf(waits);
+      const isNew =
+        waits &&
+        !owed.waits &&
+        this.#takesWaits(to) &&
+        owed.waited !== keyOf(waits) &&
+        (await this.room.hasForWaits(turnId));
       if (isNew) await this.#owe(idOf(this.#host.app, place, turnId, keyOf(waits)), { ...without(owed), waits }, 0);
       const nextMs = isSent
         ? jittered((AGAIN[tries] ?? LAST_SECONDS) * 1000)
@@ -321,7 +326,7 @@ export class OwedOutcomes implements Webhooks {
   }
 
   #bookOf({ userId, sessionId }: Omit<SessionPlace, 'agent'>): StateBook<Owed> {
-    const book = this.#books[digest(userId, sessionId).charCodeAt(0) % BOOKS];
+    const book = this.#books[digest(userId, sessionId).charCodeAt(0) % this.#books.length];
     if (!book) throw new RangeError('there is a book for each number');
     return book;
   }

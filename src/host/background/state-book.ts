@@ -1,20 +1,10 @@
 import type { HostJournal, JournalKey, JournalMark, JournalPage } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-
-/** Owner of what a host notes of no session: no user, since it is no safe id. */
-const HOST = '/host';
-
-/** How often a change is tried that others come before. */
-const TRIES = 50;
+import type { BookEntry } from '../../session/index.ts';
+import { BOOK_TRIES, hostBook } from '../../session/index.ts';
 
 /** Records of a journal behind which it is replaced by what they come to, beside twice the states. */
 const SPARE = 64;
-
-/** A name and what it stands for; null: nothing any more. */
-interface Entry<State> {
-  name: string;
-  state: State | null;
-}
 
 /**
  * What all hosts of an app know by names, in their store: the newest state of each name counts. Two that change it at once
@@ -28,13 +18,14 @@ export class StateBook<State extends object> {
   #groups = new Map<string, Map<string, State>>();
   readonly #groupOf: ((state: State) => string) | undefined;
   #mark: JournalMark = { id: '', length: 0 };
+  #isRead = false;
   #reading: Promise<void> = Promise.resolve();
 
   /** `groupOf`: what of them is looked for together. */
   constructor(journal: HostJournal, app: string, about: string, groupOf?: (state: State) => string) {
     this.#journal = journal;
     this.#groupOf = groupOf;
-    this.#key = { app, userId: HOST, agent: `/${about}`, sessionId: `/${about}` };
+    this.#key = hostBook(app, about);
   }
 
   /** Epoch milliseconds by the clock that all programs over the store have in common. */
@@ -48,6 +39,11 @@ export class StateBook<State extends object> {
     return this.#states;
   }
 
+  /** As they were when they were read last; undefined: they never were. */
+  get known(): ReadonlyMap<string, State> | undefined {
+    return this.#isRead ? this.#states : undefined;
+  }
+
   /** Those of one group. */
   async readGroup(group: string): Promise<readonly (readonly [name: string, state: State])[]> {
     await this.#inOrder(() => this.#catchUp());
@@ -59,7 +55,7 @@ export class StateBook<State extends object> {
     name: string,
     to: (state: State | undefined, all: ReadonlyMap<string, State>) => State | null | undefined,
   ): Promise<boolean> {
-    for (let tries = 0; tries < TRIES; tries++) {
+    for (let tries = 0; tries < BOOK_TRIES; tries++) {
       const done = await this.#inOrder(async () => {
         await this.#catchUp();
         const state = to(this.#states.get(name), this.#states);
@@ -68,7 +64,7 @@ export class StateBook<State extends object> {
       });
       if (done !== undefined) return done;
     }
-    const message = `${this.#key.agent.slice(1)}: others have changed them ${TRIES} times meanwhile; try again`;
+    const message = `${this.#key.agent.slice(1)}: others have changed them ${BOOK_TRIES} times meanwhile; try again`;
     throw new CoxswainError('ABORTED', 'E_SESSION_CONFLICT', message);
   }
 
@@ -89,11 +85,12 @@ export class StateBook<State extends object> {
       this.#states = new Map();
       this.#groups = new Map();
     }
-    for (const record of page.records) this.#note(record as unknown as Entry<State>);
+    for (const record of page.records) this.#note(record as unknown as BookEntry<State>);
     this.#mark = { id: page.id, length: (isSame ? this.#mark.length : 0) + page.records.length };
+    this.#isRead = true;
   }
 
-  #note({ name, state }: Entry<State>): void {
+  #note({ name, state }: BookEntry<State>): void {
     const before = this.#states.get(name);
     if (state === null) this.#states.delete(name);
     else this.#states.set(name, state);
@@ -111,7 +108,7 @@ export class StateBook<State extends object> {
     else this.#groups.set(group, new Map([[name, state]]));
   }
 
-  async #add(entry: Entry<State>): Promise<boolean> {
+  async #add(entry: BookEntry<State>): Promise<boolean> {
     const isNew = entry.state !== null && !this.#states.has(entry.name);
     const isGone = entry.state === null && this.#states.has(entry.name);
     const size = this.#states.size + (isNew ? 1 : 0) - (isGone ? 1 : 0);
@@ -126,7 +123,7 @@ export class StateBook<State extends object> {
     return true;
   }
 
-  #allWith(entry: Entry<State>): { name: string; state: State | null }[] {
+  #allWith(entry: BookEntry<State>): { name: string; state: State | null }[] {
     const all = new Map(this.#states);
     if (entry.state === null) all.delete(entry.name);
     else all.set(entry.name, entry.state);

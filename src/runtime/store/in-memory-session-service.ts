@@ -1,6 +1,6 @@
 import { checkOptions, flag, isEmpty, LazyMap, newId } from '../../base/index.ts';
 import type { DecidedPage, DecidedQuery, SessionSummary, StoredDecision } from '../../contracts/index.ts';
-import { decidedPage, MemoryJournal } from '../../session/index.ts';
+import { decidedPage, eraseFromBooks, MemoryJournal } from '../../session/index.ts';
 import type { StoredEvent } from '../log/index.ts';
 import { applyDelta, joinState, noState } from '../log/index.ts';
 import type { MemoryApp, MemorySession, MemoryUser, StateValues } from './in-memory-session.ts';
@@ -248,11 +248,19 @@ export class InMemorySessionService implements SessionService {
   }
 
   async eraseUser({ app, userId }: { app: string; userId: string }): Promise<number> {
+    const count = this.#deleteAll({ app, userId });
+    await this.journal.forget({ app, userId });
+    await eraseFromBooks(this.journal, { app, userId });
+    // What a schedule of theirs has begun meanwhile.
+    return count + this.#deleteAll({ app, userId });
+  }
+
+  /** @throws CoxswainError `ABORTED / E_SESSION_BUSY` where one of them runs */
+  #deleteAll({ app, userId }: { app: string; userId: string }): number {
     const sessions = this.#within({ app, userId });
     const running = sessions.find(({ held }) => held);
     if (running) throw storeRefusal.busy(running.key, 'this process', { epoch: running.epoch });
     this.#apps.get(app)?.users.delete(userId);
-    await this.journal.forget({ app, userId });
     return sessions.length;
   }
 

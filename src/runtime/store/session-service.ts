@@ -256,8 +256,9 @@ export interface SessionService {
   /** Takes the mark of a holder that is gone from a session in which there is nothing to do. */
   releaseDead?(key: SessionKey): Promise<void>;
   /**
-   * Removes all that the store holds of a user, for good: sessions, state of the user, and what a store keeps of memory
-   * and artifacts in its own tables. The number of sessions. Repeat it where it was refused: nothing is left half erased
+   * Removes all that the store holds of a user, for good: sessions, state of the user, what a store keeps of memory
+   * and artifacts in its own tables, and in its journal the schedules of the user and what receivers are owed of their turns. The number
+   * of sessions. Repeat it where it was refused: nothing is left half erased
    * that another call would not remove.
    * @throws CoxswainError `ABORTED / E_SESSION_BUSY` where one of them runs
    */

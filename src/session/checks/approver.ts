@@ -33,6 +33,11 @@ export function nameOfPrincipal({ id, onBehalfOf }: Principal): string {
   return [id, onBehalfOf].flatMap((part) => part?.replaceAll('~', '~0') ?? []).join('~1');
 }
 
+/** Both have each role of the other. */
+export function hasSameRoles({ roles: some = [] }: Principal, { roles: others = [] }: Principal): boolean {
+  return some.every((role) => others.includes(role)) && others.every((role) => some.includes(role));
+}
+
 /** They are, or act for, the same person. */
 function isOne(a: Principal, b: Principal): boolean {
   return [b.id, personOf(b)].some((id) => id === a.id || id === personOf(a));

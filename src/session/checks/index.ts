@@ -3,7 +3,16 @@
 export { checkAnswer, inFull } from './answer.ts';
 export { AnswerCounter, answerLimits } from './answer-counter.ts';
 export type { ApproverTerms } from './approver.ts';
-export { awaitsMore, hasVoted, mayAnswer, nameOfPrincipal, personOf, rolesOf, whyNotApprover } from './approver.ts';
+export {
+  awaitsMore,
+  hasSameRoles,
+  hasVoted,
+  mayAnswer,
+  nameOfPrincipal,
+  personOf,
+  rolesOf,
+  whyNotApprover,
+} from './approver.ts';
 export { checkHooks } from './hook-points.ts';
 export { checkContent, checkSize, MAX_INPUT_CHARS, normaliseInput } from './input.ts';
 export { permissionMode } from './permission-modes.ts';

@@ -5,6 +5,8 @@ export type { ApprovedContext } from './approved-preview.ts';
 export { approvedPreview } from './approved-preview.ts';
 export { damagedNotes } from './damaged-notes.ts';
 export { decisionShown } from './decision-shown.ts';
+export type { BookEntry } from './host-books.ts';
+export { BOOK_TRIES, eraseFromBooks, HOST_NOTES, hostBook, OUTCOME_BOOKS, SCHEDULE_BOOK } from './host-books.ts';
 export { withoutHostFacts } from './host-facts.ts';
 export { MemoryJournal } from './memory-journal.ts';
 export { OwedAnswers } from './owed-answers.ts';

@@ -8,6 +8,7 @@ import type {
   JournalRecord,
 } from '../../contracts/index.ts';
 import { parseJson } from '../../contracts/index.ts';
+import { HOST_NOTES } from './host-books.ts';
 
 /** Sessions whose notes are kept, of those in which something is open, and of the others. */
 const MOST = 10_000;
@@ -29,11 +30,14 @@ interface Family {
 
 /**
  * A journal that lasts as long as its process. Of more than 10,000 sessions, those that were noted in least lately are
- * forgotten, which is to say asked about again; where something is open, they are counted by themselves.
+ * forgotten, which is to say asked about again; where something is open, they are counted by themselves. What a host notes of no
+ * session is kept.
  */
 export class MemoryJournal implements HostJournal {
   readonly #waiting = new Map<string, Family>();
   readonly #settled = new Map<string, Family>();
+  /** Of no session. */
+  readonly #hosts = new Map<string, Family>();
 
   async read(key: JournalKey, mark: JournalMark): Promise<JournalPage> {
     const notes = this.#family(key)?.notes.get(nameOf(key));
@@ -73,10 +77,14 @@ export class MemoryJournal implements HostJournal {
 
   #family(key: JournalKey): Family | undefined {
     const name = familyOf(key);
-    return this.#waiting.get(name) ?? this.#settled.get(name);
+    return this.#waiting.get(name) ?? this.#settled.get(name) ?? this.#hosts.get(name);
   }
 
   #keep(name: string, family: Family): void {
+    if (family.userId === HOST_NOTES) {
+      this.#hosts.set(name, family);
+      return;
+    }
     this.#waiting.delete(name);
     this.#settled.delete(name);
     const waits = [...family.notes.values()].some((notes) => notes.waits);

@@ -9,7 +9,7 @@ import type {
 } from '../../../../contracts/index.ts';
 import { isSafeId, messageOf, parseJson } from '../../../../contracts/index.ts';
 import { newId } from '../../../../runtime/index.ts';
-import { damagedNotes } from '../../../../session/index.ts';
+import { damagedNotes, HOST_NOTES } from '../../../../session/index.ts';
 import type { Row, SqlDialect, SqlEngine, Steps, Value } from '../statements/index.ts';
 import { all, now, one, runStatement } from '../statements/index.ts';
 
@@ -139,9 +139,6 @@ export function* forgetNotes(scope: { app: string; userId: string; sessionId?: s
   for (const row of yield* all(`SELECT ${COLUMNS} FROM adk_journals WHERE ${isOf}`, whose)) yield* remove(row);
 }
 
-/** Whose notes are the host's own: of no user, since it is no safe id. */
-const HOST = '/host';
-
 /** Sessions that one transaction looks at. */
 const BATCH = 100;
 
@@ -168,7 +165,7 @@ export async function forgetOldNotes(
   }
   // What a host notes of no session at all.
   conditions.push('user_id <> ?');
-  given.push(columnId(HOST));
+  given.push(columnId(HOST_NOTES));
   conditions.push(`NOT EXISTS (SELECT 1 FROM adk_sessions s WHERE s.app_name = adk_journals.app_name
     AND s.user_id = adk_journals.user_id AND s.id = adk_journals.root_id)`);
   const sql = `SELECT ${COLUMNS} FROM adk_journals WHERE ${conditions.join(' AND ')} LIMIT ${BATCH}`;

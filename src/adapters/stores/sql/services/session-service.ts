@@ -28,7 +28,7 @@ import {
   storeRefusal,
   wholeNumber,
 } from '../../../../runtime/index.ts';
-import { listedSession } from '../../../../session/index.ts';
+import { eraseFromBooks, listedSession } from '../../../../session/index.ts';
 import type { RestoredSession, SessionMaintenance } from '../../common/index.ts';
 import type { SqlEngine } from '../statements/index.ts';
 import { DuplicateEvent, runStatement } from '../statements/index.ts';
@@ -283,18 +283,24 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     const engine = this.#ready();
     checkScope(scope);
     const { app, userId } = scope;
-    const count = await deleteOlderThan(this.#shop, this.#leases, { app, userId }, Number.POSITIVE_INFINITY, {});
-    const [left] = await this.list({ app, userId }, { limit: 1 });
-    if (left) {
-      const key = { app, userId, id: left.id };
-      throw storeRefusal.busy(key, 'somebody', {});
-    }
+    const count = await this.#deleteAll({ app, userId });
+    await eraseFromBooks(this.journal, { app, userId });
+    // What a schedule of theirs has begun meanwhile.
+    const begun = await this.#deleteAll({ app, userId });
     await this.memory.erase({ app, userId });
     await this.artifacts.erase({ app, userId });
     await this.journal.forget({ app, userId });
     await engine.transaction('write', () =>
       runStatement('DELETE FROM adk_user_states WHERE app_name = ? AND user_id = ?', [app, userId]),
     );
+    return count + begun;
+  }
+
+  /** @throws CoxswainError `ABORTED / E_SESSION_BUSY` where one of them runs */
+  async #deleteAll(scope: { app: string; userId: string }): Promise<number> {
+    const count = await deleteOlderThan(this.#shop, this.#leases, scope, Number.POSITIVE_INFINITY, {});
+    const [left] = await this.list(scope, { limit: 1 });
+    if (left) throw storeRefusal.busy({ ...scope, id: left.id }, 'somebody', {});
     return count;
   }
 
