@@ -1,11 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import WebSocket from 'ws';
 import type { ServeOptions } from '../../src/host/websocket/index.ts';
 import { serve } from '../../src/host/websocket/index.ts';
 import { bot, hostOf } from '../host/kit.ts';
+import { Raw } from '../websocket/raw.ts';
 
 const annas = 'token-of-anna-0123456789';
 const key = new Uint8Array(32).fill(1);
@@ -162,6 +163,30 @@ describe('the page of the inspector', () => {
     const headers = { cookie: cookieOf(await post('sign-in', { token: annas })) };
     isKnown = false;
     expect(await upgrade(server.port, { ...headers, origin })).toBe(401);
+  });
+
+  test('ATK9-08 who signs out ends what other tabs have open, and so does the end of the cookie; others keep theirs', async () => {
+    const { post, server, origin } = await serving({ ...people, http: true });
+    const signedIn = async () => {
+      const headers = { cookie: cookieOf(await post('sign-in', { token: annas })), origin };
+      const tab = await Raw.open(`ws://127.0.0.1:${server.port}/v1`, { headers });
+      await tab.ask('initialize', { protocolVersion: '1' });
+      return { headers, tab };
+    };
+    const [one, two] = [await signedIn(), await signedIn()];
+    const asked = { headers: { ...one.headers, accept: 'text/event-stream', 'sec-fetch-site': 'same-origin' } };
+    const watched = await fetch(`${origin}/v1/approvals`, asked);
+    expect(watched.status).toBe(200);
+    await post('sign-out', {}, one.headers);
+    expect((await one.tab.closed).code).toBe(4401);
+    expect(await watched.text()).toContain('credentials were withdrawn');
+    expect(await upgrade(server.port, one.headers)).toBe(401);
+    expect((await two.tab.ask('ping', {})) as object).toEqual({});
+    // After twelve hours.
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 13 * 3_600_000);
+    onTestFinished(() => clock.mockRestore());
+    two.tab.send({ id: 99, method: 'agents/list', params: {} });
+    expect((await two.tab.closed).code).toBe(4401);
   });
 
   test('a code of the terminal signs one page in, once; five wrong ones void it', async () => {

@@ -69,3 +69,45 @@ describe('credentials that expire while the server makes up its mind', () => {
     expect(await logOf(session)).toEqual(before);
   });
 });
+
+describe('credentials that are withdrawn', () => {
+  const opened = async (ended: AbortSignal) => {
+    const pay = notingTool('pay');
+    const { host } = hostOf(bot([{ calls: [['pay', {}]] }, 'paid']), {
+      tools: [pay.tool],
+      policy: policyOf({ pay: { outcome: 'ask', approvers: { roles: ['boss'] } } }),
+    });
+    const server = await serving(host, {
+      http: true,
+      authenticate: ({ token = '' }) => ({ principal: { id: token, roles: ['boss'] }, ended }),
+    });
+    return { host, server, pay };
+  };
+
+  test('ATK9-09 end the connections and event streams that they have opened, with what these watch', async () => {
+    const withdrawn = new AbortController();
+    const { host, server, pay } = await opened(withdrawn.signal);
+    const bert = await Raw.ready(server.url, 'bert');
+    await bert.ask('approvals/watch', {});
+    const http = server.url.replace('ws', 'http');
+    const headers = { authorization: 'Bearer bert', accept: 'text/event-stream' };
+    const watched = await fetch(`${http}/approvals`, { headers });
+    withdrawn.abort();
+    expect((await bert.closed).code).toBe(4401);
+    expect(await watched.text()).toContain('credentials were withdrawn');
+    const session = await host.open('bot', { userId: 'anna' });
+    await say(session, 'pay');
+    expect(bert.received.filter(({ method }) => method === 'approvals/open')).toEqual([]);
+    expect((await fetch(`${http}/approvals`, { headers: { authorization: 'Bearer bert' } })).status).toBe(401);
+    const late = await Raw.open(server.url, { token: 'bert' });
+    late.send({ id: 1, method: 'initialize', params: { protocolVersion: '1' } });
+    expect((await late.closed).code).toBe(4401);
+    expect(pay.runs).toEqual([]);
+  });
+
+  test('ATK9-09 what is no signal lets nobody in', async () => {
+    const { server } = await opened('never' as never);
+    const url = `${server.url.replace('ws', 'http')}/agents`;
+    expect((await fetch(url, { headers: { authorization: 'Bearer a' } })).status).toBe(503);
+  });
+});

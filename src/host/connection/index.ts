@@ -20,6 +20,7 @@ export type {
   Identity,
   OpenSessionParams,
   OperatorOf,
+  PageCredentials,
   RequestHead,
   RequestSink,
   Rewind,
@@ -37,6 +38,7 @@ export {
   RequestCaller,
   servedExecutor,
   servedHost,
+  whenEnded,
 } from './server/index.ts';
 export type { Channel, FramePlace, FrameWriter } from './stream/index.ts';
 export { Attachment, BackPressure } from './stream/index.ts';

@@ -52,15 +52,17 @@ export class HttpConnections {
   }
 
   /**
-   * Messages of a client, in their order. Resolves when the connection takes more.
-   * @throws CoxswainError `NOT_FOUND / E_CONNECTION_LOST` for one that is not here, or somebody else's; `E_PROTOCOL`
+   * Messages of a client, in their order. Resolves when the connection takes more. A connection ends with the first message
+   * whose credentials give its client other roles than it was opened with: all that it is asked for would be decided by the former ones.
+   * @throws CoxswainError `UNAVAILABLE / E_CONNECTION_LOST` for one that is not here, somebody else's, or ended so; `E_PROTOCOL`
    */
-  async deliver(id: string, who: string, messages: unknown): Promise<void> {
+  async deliver(id: string, { principal }: Identity, messages: unknown): Promise<void> {
     const open = this.#open.get(id);
-    if (!open || nameOfPrincipal(open.connection.principal) !== who) {
+    if (!open || nameOfPrincipal(open.connection.principal) !== nameOfPrincipal(principal)) {
       const message = 'there is no such connection on this server; connect again';
       throw new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', message);
     }
+    open.connection.renew(principal);
     if (!Array.isArray(messages)) throw protocolError('body.messages is no list of messages');
     for (const message of messages) await this.#take(open, JSON.stringify(message));
   }

@@ -9,6 +9,7 @@ import {
   Quota,
   RateLimit,
   RequestCaller,
+  whenEnded,
 } from '../connection/index.ts';
 import { HttpConnections } from './connections.ts';
 import type { Cors } from './cors.ts';
@@ -20,7 +21,7 @@ import { errorAnswer, longTextOf } from './exchange.ts';
 import type { HeldAnswer } from './held-chars.ts';
 import { HeldChars } from './held-chars.ts';
 import { readBody } from './request-body.ts';
-import { assertJson, endOn, headersOf, keyOf, noticeLines, queryOf, Refused, takesEvents } from './request-head.ts';
+import { assertJson, headersOf, keyOf, noticeLines, queryOf, Refused, takesEvents } from './request-head.ts';
 import type { Route } from './routes.ts';
 import { routesAt } from './routes.ts';
 
@@ -206,7 +207,7 @@ export class HttpFront {
           body = this.#connections.begin(identity, (over) => this.#body(id, { held, over }));
           return body;
         },
-        deliver: (connection, messages) => this.#connections.deliver(connection, id, messages),
+        deliver: (connection, messages) => this.#connections.deliver(connection, identity, messages),
         open: (over, farewell) => {
           // Its client may go before anybody has read of it, and nothing then says so but the signal.
           const unread = () => made.leave();
@@ -260,7 +261,7 @@ export class HttpFront {
         caller.end();
       };
       const body = this.#body(id, { ...given, over: gone });
-      const stop = endOn(caller.expiresAt, () => body.reconnect('credentials expired'));
+      const stop = whenEnded(caller.identity, (why) => body.reconnect(why));
       return body;
     } catch (error) {
       hub.connections.give(id);

@@ -1,4 +1,3 @@
-import { MAX_TIMER_MS } from '../../base/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { RequestHead } from '../connection/index.ts';
 import { protocolError } from '../connection/index.ts';
@@ -70,17 +69,4 @@ export function noticeLines(method: string, params: object): string {
   const [value] = Object.values(params);
   const event = method === 'approvals/changed' ? 'approval_changed' : name === 'approvals' ? 'approval' : name;
   return `event: ${event}\ndata: ${JSON.stringify(value)}\n\n`;
-}
-
-/** Calls `end` when credentials expire; the returned function calls it off. */
-export function endOn(expiresAt: number | undefined, end: () => void): () => void {
-  if (expiresAt === undefined) return () => {};
-  let timer: ReturnType<typeof setTimeout>;
-  const wait = () => {
-    const left = Math.max(0, expiresAt - Date.now());
-    timer = setTimeout(() => (left > MAX_TIMER_MS ? wait() : end()), Math.min(left, MAX_TIMER_MS));
-    (timer as { unref?: () => void }).unref?.();
-  };
-  wait();
-  return () => clearTimeout(timer);
 }

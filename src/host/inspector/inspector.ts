@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
-import type { Gatekeeper, Identity, RequestHead } from '../connection/index.ts';
+import type { Gatekeeper, Identity, PageCredentials, RequestHead } from '../connection/index.ts';
 import { PAGE_HEADERS, PageFiles } from './page-files.ts';
 import { CookieSeal } from './sealed-cookie.ts';
 import { SignInCodes } from './sign-in-codes.ts';
@@ -52,11 +52,13 @@ export class Inspector {
     return path === this.#options.path || path.startsWith(`${this.#options.path}/`);
   }
 
-  /** The token that the cookie of a page stands for. */
-  tokenOf(head: RequestHead): string | undefined {
+  /** What the cookie of a page stands for; what was opened with it ends with it. */
+  signedIn(head: RequestHead): PageCredentials | undefined {
     const value = this.#cookieOf(head);
     const signedIn = value === undefined ? undefined : this.#seal.open(value);
-    return signedIn && (signedIn.token ?? this.#options.ownToken);
+    if (!signedIn) return undefined;
+    const { token = this.#options.ownToken, expiresAt } = signedIn;
+    return { token, expiresAt, ended: this.#seal.ended(signedIn) };
   }
 
   async answer(request: IncomingMessage, response: ServerResponse, path: string, gate: Gatekeeper): Promise<void> {

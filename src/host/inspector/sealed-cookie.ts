@@ -24,6 +24,8 @@ const MAX_REVOKED = 10_000;
 export class CookieSeal {
   readonly #key: Uint8Array;
   readonly #revoked = new Map<string, number>();
+  /** Of cookies that something was opened with, by their ids. */
+  readonly #ended = new Map<string, { ends: AbortController; expiresAt: number }>();
 
   constructor(key: Uint8Array = randomBytes(32)) {
     this.#key = key;
@@ -59,7 +61,24 @@ export class CookieSeal {
     return signedIn.expiresAt <= Date.now() || this.#revoked.has(signedIn.id) ? undefined : signedIn;
   }
 
-  /** It opens nothing any more, as long as this server runs. */
+  /** Aborted when the page signs out. */
+  ended({ id, expiresAt }: SignedIn): AbortSignal {
+    const known = this.#ended.get(id);
+    if (known) return known.ends.signal;
+    const now = Date.now();
+    for (const [other, one] of this.#ended) if (one.expiresAt <= now) this.#ended.delete(other);
+    const [oldest] = this.#ended;
+    if (this.#ended.size >= MAX_REVOKED && oldest) {
+      // Its page connects again.
+      oldest[1].ends.abort();
+      this.#ended.delete(oldest[0]);
+    }
+    const ends = new AbortController();
+    this.#ended.set(id, { ends, expiresAt });
+    return ends.signal;
+  }
+
+  /** It opens nothing any more, what it has opened ends, as long as this server runs. */
   revoke(value: string): void {
     const signedIn = this.open(value);
     if (!signedIn) return;
@@ -68,5 +87,7 @@ export class CookieSeal {
     const [oldest] = this.#revoked.keys();
     if (this.#revoked.size >= MAX_REVOKED && oldest !== undefined) this.#revoked.delete(oldest);
     this.#revoked.set(signedIn.id, signedIn.expiresAt);
+    this.#ended.get(signedIn.id)?.ends.abort();
+    this.#ended.delete(signedIn.id);
   }
 }

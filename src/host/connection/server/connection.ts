@@ -8,7 +8,7 @@ import {
   SUBPROTOCOL,
 } from '../../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../../gate/index.ts';
-import { nameOfPrincipal } from '../../../session/index.ts';
+import { hasSameRoles, nameOfPrincipal } from '../../../session/index.ts';
 import type { Opened, Transport } from '../protocol/index.ts';
 import {
   assertFits,
@@ -36,6 +36,8 @@ export interface Identity {
   principal: Principal;
   /** Epoch milliseconds; absent: as long as the connection lasts. */
   expiresAt?: number;
+  /** Aborted when it is withdrawn, as where somebody loses a role or signs out: connections and event streams end then. */
+  ended?: AbortSignal;
 }
 
 export interface ConnectionOptions {
@@ -55,7 +57,42 @@ export interface ConnectionOptions {
 /** Milliseconds that a peer which has not initialised has to answer a close. */
 const STRANGER_MS = 500;
 
-const EXPIRED = 'credentials expired; come back with new ones';
+const EXPIRED = 'credentials expired';
+const WITHDRAWN = 'credentials were withdrawn';
+/** What their client does then. */
+export const COME_BACK = '; come back with new ones';
+
+/** Why what somebody was let in with counts no longer; undefined: it counts. */
+export function whyEnded({ expiresAt, ended }: Pick<Identity, 'expiresAt' | 'ended'>): string | undefined {
+  if (ended?.aborted) return WITHDRAWN;
+  return expiresAt === undefined || expiresAt > Date.now() ? undefined : EXPIRED;
+}
+
+/** Calls `end` once that is so. @returns what ends the wait */
+export function whenEnded(identity: Pick<Identity, 'expiresAt' | 'ended'>, end: (why: string) => void): () => void {
+  const { expiresAt, ended } = identity;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stop = () => {
+    clearTimeout(timer);
+    ended?.removeEventListener('abort', withdrawn);
+  };
+  const over = (why: string) => {
+    stop();
+    end(why);
+  };
+  const withdrawn = () => over(WITHDRAWN);
+  const wait = () => {
+    const why = whyEnded(identity);
+    if (why !== undefined) return over(why);
+    if (expiresAt === undefined) return;
+    timer = setTimeout(wait, Math.min(Math.max(0, expiresAt - Date.now()), MAX_TIMER_MS));
+    // It keeps no process alive, where the platform knows of that.
+    (timer as { unref?: () => void }).unref?.();
+  };
+  ended?.addEventListener('abort', withdrawn);
+  wait();
+  return stop;
+}
 
 /** The protocol over one socket, whatever library it comes from: `spec/PROTOCOL.md`. */
 export class Connection implements Opened, Caller, Controller<Channel> {
@@ -74,6 +111,7 @@ export class Connection implements Opened, Caller, Controller<Channel> {
   #state: 'new' | 'initialising' | 'ready' | 'closed' = 'new';
   #requests = 0;
   #timer: NodeJS.Timeout | undefined;
+  #stopWaiting: (() => void) | undefined;
   readonly #endings = new Set<() => void>();
 
   constructor(hub: Hub, transport: Transport, options: ConnectionOptions) {
@@ -122,6 +160,7 @@ export class Connection implements Opened, Caller, Controller<Channel> {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     clearTimeout(this.#timer);
+    this.#stopWaiting?.();
     this.#pressure.release();
     if (this.#countedFor !== undefined) this.hub.connections.give(this.#countedFor);
     for (const end of this.#endings) end();
@@ -161,10 +200,24 @@ export class Connection implements Opened, Caller, Controller<Channel> {
       const message = 'the connection ended before the request was done; nothing was changed';
       throw new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', message);
     }
-    const expiresAt = this.#identity?.expiresAt;
-    if (expiresAt === undefined || expiresAt > Date.now()) return;
-    this.close(CLOSE_CODES.unauthenticated, EXPIRED);
-    throw new CoxswainError('UNAUTHENTICATED', 'E_UNAUTHENTICATED', EXPIRED);
+    const why = whyEnded(this.#identity ?? {});
+    if (why === undefined) return;
+    this.close(CLOSE_CODES.unauthenticated, why + COME_BACK);
+    throw new CoxswainError('UNAUTHENTICATED', 'E_UNAUTHENTICATED', why + COME_BACK);
+  }
+
+  /**
+   * Its client as it has shown itself again. With other roles than before the connection ends: what it watches was begun with those.
+   * @throws CoxswainError `UNAVAILABLE / E_CONNECTION_LOST`
+   */
+  renew(principal: Principal): void {
+    if (!this.#identity || hasSameRoles(principal, this.#identity.principal)) {
+      this.#identity = { ...this.#identity, principal };
+      return;
+    }
+    const message = 'the roles of this client are others than the connection was opened with; connect again';
+    this.close(CLOSE_CODES.slow, message);
+    throw new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', message);
   }
 
   /** The channel that this connection holds. @throws CoxswainError `FAILED_PRECONDITION / E_SESSION_NOT_FOUND` */
@@ -336,13 +389,6 @@ export class Connection implements Opened, Caller, Controller<Channel> {
     this.#state = 'ready';
     clearTimeout(this.#timer);
     this.options.onInitialised?.();
-    this.#endOn(this.#identity.expiresAt);
-  }
-
-  #endOn(expiresAt: number | undefined): void {
-    if (expiresAt === undefined) return;
-    const left = Math.max(0, expiresAt - Date.now());
-    const end = () => (left > MAX_TIMER_MS ? this.#endOn(expiresAt) : this.close(CLOSE_CODES.unauthenticated, EXPIRED));
-    this.#timer = setTimeout(end, Math.min(left, MAX_TIMER_MS)).unref();
+    this.#stopWaiting = whenEnded(this.#identity, (why) => this.close(CLOSE_CODES.unauthenticated, why + COME_BACK));
   }
 }

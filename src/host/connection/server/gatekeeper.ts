@@ -26,6 +26,11 @@ export interface RequestHead {
   remoteAddress?: string | undefined;
 }
 
+/** A token, and until when a page may show it by its cookie. */
+export interface PageCredentials extends Required<Pick<Identity, 'expiresAt' | 'ended'>> {
+  token: string | undefined;
+}
+
 export interface GatekeeperOptions {
   /** Absent: whoever shows `token` is `principal`. */
   authenticate?: Authenticate | undefined;
@@ -35,8 +40,8 @@ export interface GatekeeperOptions {
   allowedOrigins?: readonly string[] | undefined;
   /** Names that the server is called by, without port; absent: any. */
   allowedHosts?: readonly string[] | undefined;
-  /** Pages of the server's own: the token that the cookie of such a page stands for. */
-  pages?: { tokenOf(head: RequestHead): string | undefined } | undefined;
+  /** Pages of the server's own: what the cookie of such a page stands for, and until when. */
+  pages?: { signedIn(head: RequestHead): PageCredentials | undefined } | undefined;
   warn(message: string): void;
 }
 
@@ -80,10 +85,11 @@ export class Gatekeeper {
   async identify(head: RequestHead, shown: string | undefined): Promise<Identity | undefined> {
     const { headers, remoteAddress } = head;
     const { authenticate, token: own, pages } = this.#options;
-    const token = shown ?? (pages && this.isOwnPage(head) ? pages.tokenOf(head) : undefined);
+    const page = shown === undefined && pages && this.isOwnPage(head) ? pages.signedIn(head) : undefined;
+    const token = shown ?? page?.token;
     if (!authenticate) {
       const known = token !== undefined && own !== undefined && isSame(token, own);
-      return known ? { principal: this.#options.principal ?? { id: 'local' } } : undefined;
+      return known ? within({ principal: this.#options.principal ?? { id: 'local' } }, page) : undefined;
     }
     const { origin } = headers;
     let found: Principal | Identity | undefined;
@@ -102,7 +108,10 @@ export class Gatekeeper {
       typeof found === 'object' && 'principal' in found ? (found as Identity) : { principal: found };
     const fault = faultOfPrincipal(identity.principal);
     if (fault !== undefined) throw this.#broken(`gave ${fault}`);
-    return identity;
+    const { ended } = identity;
+    if (ended !== undefined && !(ended instanceof AbortSignal))
+      throw this.#broken('gave an ended that is no AbortSignal');
+    return within(identity, page);
   }
 
   #broken(how: string): CoxswainError {
@@ -110,6 +119,17 @@ export class Gatekeeper {
     const message = 'the server could not find out who this is; come back';
     return new CoxswainError('UNAVAILABLE', 'E_INTERNAL', message, { retryable: true });
   }
+}
+
+/** No longer than the page is signed in. */
+function within(identity: Identity, page: PageCredentials | undefined): Identity {
+  if (!page) return identity;
+  const { expiresAt = Number.POSITIVE_INFINITY, ended } = identity;
+  return {
+    ...identity,
+    expiresAt: Math.min(expiresAt, page.expiresAt),
+    ended: ended ? AbortSignal.any([ended, page.ended]) : page.ended,
+  };
 }
 
 /** The token of an `Authorization: Bearer …`. */

@@ -7,6 +7,7 @@ import type { Channel } from '../stream/index.ts';
 import type { Authorize } from './authorize.ts';
 import type { Caller } from './caller.ts';
 import type { Identity } from './connection.ts';
+import { COME_BACK, whyEnded } from './connection.ts';
 import type { Hub } from './hub.ts';
 import { assertMay, perform } from './perform.ts';
 import type { RequestControl } from './request-control.ts';
@@ -54,7 +55,7 @@ export class RequestCaller implements Caller {
   readonly principal: Principal;
   readonly holds = new Map<string, SessionHold>();
   readonly transport = silent;
-  readonly #expiresAt: number | undefined;
+  readonly identity: Identity;
   readonly #authorize: Authorize | undefined;
   readonly #sink: RequestSink | undefined;
   readonly #endings = new Set<() => void>();
@@ -62,12 +63,12 @@ export class RequestCaller implements Caller {
 
   constructor(
     hub: Hub,
-    { principal, expiresAt }: Identity,
+    identity: Identity,
     options: { authorize: Authorize | undefined; sink?: RequestSink | undefined },
   ) {
     this.hub = hub;
-    this.principal = principal;
-    this.#expiresAt = expiresAt;
+    this.principal = identity.principal;
+    this.identity = identity;
     this.#authorize = options.authorize;
     this.#sink = options.sink;
   }
@@ -78,11 +79,6 @@ export class RequestCaller implements Caller {
 
   get isClosed(): boolean {
     return this.#isClosed;
-  }
-
-  /** Epoch milliseconds. */
-  get expiresAt(): number | undefined {
-    return this.#expiresAt;
   }
 
   /** @throws CoxswainError what is wrong with the request, or what refuses it */
@@ -163,8 +159,8 @@ export class RequestCaller implements Caller {
       const message = 'the client went away before the request was done; nothing was changed';
       throw new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', message);
     }
-    if (this.#expiresAt === undefined || this.#expiresAt > Date.now()) return;
-    throw new CoxswainError('UNAUTHENTICATED', 'E_UNAUTHENTICATED', 'credentials expired; come back with new ones');
+    const why = whyEnded(this.identity);
+    if (why !== undefined) throw new CoxswainError('UNAUTHENTICATED', 'E_UNAUTHENTICATED', why + COME_BACK);
   }
 
   notify(method: string, params: object): void {

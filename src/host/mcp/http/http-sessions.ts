@@ -3,6 +3,7 @@ import type {
   McpServerFactory,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { renewAuthInfo } from '../server/index.ts';
 import type { loadServerSdk } from '../turn/index.ts';
 import { RecentEvents } from './recent-events.ts';
 import { refusedResponse } from './refusal.ts';
@@ -18,10 +19,10 @@ interface Session {
   use: number;
   /** Connections that are open. */
   active: number;
-  /** Ids of requests that are not answered yet, whether or not their client is there. */
-  running: Set<unknown>;
-  /** Ids of what its client is asked and has not answered. */
-  asked: Set<unknown>;
+  /** Requests that are not answered yet, whether or not their client is there, by id, and who they are of. */
+  running: Map<unknown, AuthInfo | undefined>;
+  /** What its client is asked and has not answered, by id, and who is asked. */
+  asked: Map<unknown, AuthInfo | undefined>;
 }
 
 export interface HttpSessionsOptions {
@@ -110,8 +111,8 @@ export class HttpSessions {
       owner: authInfo?.clientId,
       ...usedNow(),
       active: 0,
-      running: new Set(),
-      asked: new Set(),
+      running: new Map(),
+      asked: new Map(),
     };
     const server = await this.#factory({ era: 'legacy', requestInfo: request, ...(authInfo ? { authInfo } : {}) });
     await server.connect(transport);
@@ -198,15 +199,21 @@ function noteRequests(transport: Session['transport'], session: Session): void {
   const { onmessage } = transport;
   const send = transport.send.bind(transport);
   transport.onmessage = (message, extra) => {
-    if ('method' in message && 'id' in message) session.running.add(message.id);
+    if ('method' in message && 'id' in message) session.running.set(message.id, extra?.authInfo);
     if ('method' in message && message.method === 'notifications/cancelled') {
       session.running.delete(message.params?.requestId);
     }
-    if (!('method' in message)) session.asked.delete(message.id);
+    if (!('method' in message)) {
+      // Decided by the roles that its client has now.
+      renewAuthInfo(session.asked.get(message.id), extra?.authInfo);
+      session.asked.delete(message.id);
+    }
     onmessage?.(message, extra);
   };
   transport.send = (message, options) => {
-    if ('method' in message && 'id' in message) session.asked.add(message.id);
+    if ('method' in message && 'id' in message) {
+      session.asked.set(message.id, session.running.get(options?.relatedRequestId));
+    }
     if ('method' in message && message.method === 'notifications/cancelled') {
       session.asked.delete(message.params?.requestId);
     }

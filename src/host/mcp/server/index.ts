@@ -1,4 +1,4 @@
 /** The MCP server, and stdio. */
-export { authInfoOf, createMcpFactory } from './server.ts';
+export { authInfoOf, createMcpFactory, renewAuthInfo } from './server.ts';
 export type { McpStdioServer } from './stdio.ts';
 export { claimStdout, serveMcpStdio } from './stdio.ts';

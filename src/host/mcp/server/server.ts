@@ -1,4 +1,5 @@
 import type {
+  AuthInfo,
   ClientCapabilities,
   McpServer,
   McpServerFactory,
@@ -42,6 +43,12 @@ export function authInfoOf(principal: Principal) {
   return { token: '', clientId: nameOfPrincipal(principal), scopes: [], extra: { [PRINCIPAL]: principal } };
 }
 
+/** The same call, by whoever was authenticated just now: an answer to its question comes by a request of its own. */
+export function renewAuthInfo(known: AuthInfo | undefined, given: AuthInfo | undefined): void {
+  const principal = given?.extra?.[PRINCIPAL];
+  if (known?.extra && principal !== undefined) known.extra[PRINCIPAL] = principal;
+}
+
 /** Whose parked calls are: somebody else's state is refused. */
 function nameOfCaller(context: ServerContext): string {
   const principal = principalOf(context);
@@ -77,7 +84,7 @@ export async function createMcpFactory(host: AgentHost, options: McpOptions = {}
     (tool: AgentTool, args: Record<string, unknown>, asking: Asking, answers: Answers | undefined): Call =>
     (context, watcher) => {
       const frame: CallFrame = { host, options, asking, held, places, warn, watcher };
-      return new AgentCall(frame, tool, context, principalOf(context)).run(args, answers);
+      return new AgentCall(frame, tool, context, () => principalOf(context)).run(args, answers);
     };
   const modes = (found: ClientCapabilities | undefined) => modesOf(found, options.cards === true);
   const parking = (context: ServerContext) => byParking(codec, sdk, modes(capabilities(context)));

@@ -28,7 +28,8 @@ export class AgentCall {
   readonly #frame: CallFrame;
   readonly #tool: AgentTool;
   readonly #context: ServerContext;
-  readonly #by: Principal | undefined;
+  /** Who calls, as they were authenticated last: with the call, or with an answer to one of its questions. */
+  readonly #caller: () => Principal | undefined;
   readonly #progress: Progress;
   /** It lives in memory only, and waits there for its answer, under this name. */
   #heldAs: string | undefined;
@@ -37,12 +38,16 @@ export class AgentCall {
   /** Yeses that came too late, since what they were for had changed. */
   #changes = 0;
 
-  constructor(frame: CallFrame, tool: AgentTool, context: ServerContext, by: Principal | undefined) {
+  constructor(frame: CallFrame, tool: AgentTool, context: ServerContext, caller: () => Principal | undefined) {
     this.#frame = frame;
     this.#tool = tool;
     this.#context = context;
-    this.#by = by;
+    this.#caller = caller;
     this.#progress = new Progress(context, frame.options.progressMs ?? DEFAULT_PROGRESS_MS, frame.warn);
+  }
+
+  get #by(): Principal | undefined {
+    return this.#caller();
   }
 
   async run(
