@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { rewind } from '../../src/entries/stores.ts';
 import { InMemorySessionService } from '../../src/index.ts';
+import { createEvent } from '../../src/runtime/index.ts';
 import { all, bot, hostOf, notingTool, policyOf } from '../host/kit.ts';
 import type { Front } from './kit.ts';
 import { fronting, get } from './kit.ts';
@@ -102,4 +103,41 @@ test('HTTP-26 what a rewind takes back is on no page, however far back it goes; 
   expect((await loadAll(front)).shown).toEqual([...kept, 'ask anew', String(turns)]);
   const { status, body } = await get(front, `/v1/agents/bot/chat/s?before=${encodeURIComponent(newest.earlier ?? '')}`);
   expect([status, body]).toMatchObject([400, { error: { code: 'E_BAD_INPUT' } }]);
+});
+
+test('ATK9-10 of a long chat the end is read and not all of it, also before a place, and where much of it was taken back', async () => {
+  const store = new InMemorySessionService();
+  const turns = 45_000;
+  const { host } = hostOf(bot(['x']), { store, app: 'shop' });
+  const made = await host.open('bot', { sessionId: 's', create: true, userId: 'anna' });
+  await all(made.stream('ask'));
+  await made[Symbol.asyncDispose]();
+  const key = { app: 'shop', userId: 'anna', id: 's' };
+  const turn = (n: number) => ({ turnId: `t${n}`, invocationId: `i${n}`, streamId: `s${n}` });
+  const said = (n: number, author: string) =>
+    createEvent({
+      ...{ ...turn(n), author },
+      content: { role: author === 'user' ? 'user' : 'model', parts: [{ type: 'text', text: `${author} ${n}` }] },
+    });
+  const written = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, n) => [said(from + n, 'user'), said(from + n, 'bot')]).flat();
+  await store.append(key, written(0, turns));
+  let reads = 0;
+  const front = await fronting(host, {
+    authorize: (_, method) => {
+      if (method === 'session/events') reads++;
+      return true;
+    },
+  });
+  const words = ({ messages }: Loaded) => messages.flatMap(({ parts }) => parts.flatMap(({ text }) => text ?? []));
+  const newest = await load(front);
+  expect([words(newest).at(-1), words(newest).length]).toEqual([`bot ${turns - 1}`, 10_000]);
+  // Of 92 pages.
+  expect(reads).toBeLessThan(25);
+  reads = 0;
+  const older = await load(front, newest.earlier);
+  expect([words(older).at(-1), words(older).length]).toEqual([`bot ${turns - 5001}`, 10_000]);
+  expect(reads).toBeLessThan(25);
+  const { status } = await get(front, '/v1/agents/bot/chat/s?before=50000.7');
+  expect(status).toBe(400);
 });

@@ -37,7 +37,7 @@ const open: Record<string, string[]> = {
   ],
   'chunks for a page: data parts have names of their own': [
     'adapters/models/ai-sdk/agent-parts.ts chunk.type',
-    'session/ui/ui-messages.ts chunk.type',
+    'session/ui/growing-message.ts chunk.type',
   ],
   'words of other programs': [
     'adapters/acp/calls/content.ts block.type',

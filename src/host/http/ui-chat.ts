@@ -1,6 +1,7 @@
 import type { AgentEvent, ReportedRequest } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import { mayAnswer } from '../../gate/index.ts';
+import { cursorBehind, parseCursor } from '../../session/resume/index.ts';
 import type { UiQuestion, UiWriter } from '../../session/ui/index.ts';
 import { fromUiMessages, toUiMessages } from '../../session/ui/index.ts';
 import type { FollowedSession, RequestCaller } from '../connection/index.ts';
@@ -138,16 +139,35 @@ interface Kept {
   chars: number;
 }
 
+interface NewestEvents {
+  events: AgentEvent[];
+  earlier?: string;
+}
+
 /**
  * The newest events of a session that are not too much for a page, from the beginning of a turn where there is room for a whole one.
- * `earlier`: there are older ones, before this place. `before`: those before a place that was given so.
+ * `earlier`: there are older ones, before this place. `before`: those before a place that was given so. What lies far before them is not
+ * read, where places are numbered.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for a place that the session does not have, `RESOURCE_EXHAUSTED / E_RATE_LIMIT`
  */
-export async function newestEvents(
-  { caller, held: counted }: HttpExchange,
+export async function newestEvents(exchange: HttpExchange, sessionId: string, before?: string): Promise<NewestEvents> {
+  const { durable } = exchange.caller.held(sessionId).channel;
+  const end = parseCursor(before ?? durable.cursor ?? '')?.seq ?? 0;
+  for (let back = 2 * MAX_EVENTS; ; back *= 4) {
+    const from = Math.max(0, end - back);
+    const found = await eventsBehind(exchange, sessionId, { after: from > 0 ? cursorBehind(from) : undefined, before });
+    // Of a log that was rewound many numbers stand for nothing: what counts lies before them.
+    if (found) return found;
+  }
+}
+
+/** Undefined: there may be more that a page has room for before what was read. */
+async function eventsBehind(
+  exchange: HttpExchange,
   sessionId: string,
-  before?: string,
-): Promise<{ events: AgentEvent[]; earlier?: string }> {
+  { after: begin, before }: { after: string | undefined; before: string | undefined },
+): Promise<NewestEvents | undefined> {
+  const { caller, held: counted } = exchange;
   let kept: Kept[] = [];
   let chars = 0;
   let last: Kept | undefined;
@@ -160,11 +180,16 @@ export async function newestEvents(
     chars -= given;
     counted.give(given);
   };
-  for (let after: string | undefined, more = true; more && !(before !== undefined && isFound); ) {
-    const page = (await caller.call('session/events', given({ sessionId, after, limit: PAGE }))) as {
-      events: AgentEvent[];
-      more: boolean;
-    };
+  for (let after = begin, more = true; more && !(before !== undefined && isFound); ) {
+    let page: { events: AgentEvent[]; more: boolean };
+    try {
+      page = (await caller.call('session/events', given({ sessionId, after, limit: PAGE }))) as typeof page;
+    } catch (error) {
+      // An executor with other places: they are no numbers that can be counted back.
+      if (after === undefined || after !== begin || !isCoxswainError(error) || error.code !== 'E_BAD_INPUT')
+        throw error;
+      return eventsBehind(exchange, sessionId, { after: undefined, before });
+    }
     for (const event of page.events) {
       if (event.cursor === before && before !== undefined) {
         isFound = true;
@@ -181,6 +206,10 @@ export async function newestEvents(
     drop(over);
     after = page.events.at(-1)?.cursor;
     more = page.more && page.events.length > 0;
+  }
+  if (begin !== undefined && (last === undefined || !isFound)) {
+    drop(kept.length);
+    return undefined;
   }
   if (!isFound) {
     const message = 'before is no place of this session; take what `earlier` of an answer says';

@@ -3,6 +3,11 @@ export function cursorOf(seq: number, n: number): string {
   return `${seq}.${n}`;
 }
 
+/** Behind all that the stored event of this seq comes to, whether or not it is there. */
+export function cursorBehind(seq: number): string {
+  return cursorOf(seq, 999_999);
+}
+
 /** `undefined` for a text that is no cursor. */
 export function parseCursor(cursor: string): { seq: number; n: number } | undefined {
   const match = /^(\d{1,15})\.(\d{1,6})$/.exec(cursor);

@@ -1,12 +1,10 @@
 import type { AgentEvent, AgentSession } from '../../../contracts/index.ts';
 import { isCoxswainError } from '../../../contracts/index.ts';
-import { cursorOf, parseCursor } from '../../../session/resume/index.ts';
+import { cursorBehind, parseCursor } from '../../../session/resume/index.ts';
 import { EventPage } from '../protocol/index.ts';
 
 /** Bytes of a page: it has to get through a slow line before it counts as stuck. */
 const PAGE_BYTES = 512 * 1024;
-/** Behind all that one stored event comes to. */
-const WHOLE = 999_999;
 
 export const pageOf = (maxPayload: number): EventPage =>
   new EventPage(Math.min(PAGE_BYTES, maxPayload / 2), maxPayload / 2);
@@ -52,7 +50,7 @@ async function readBack(
   for (let back = limit; ; back *= 2) {
     const from = Math.max(0, seq - back);
     try {
-      const found = await read(session, from > 0 ? cursorOf(from, WHOLE) : undefined, limit);
+      const found = await read(session, from > 0 ? cursorBehind(from) : undefined, limit);
       // Of a log that was rewound many numbers stand for nothing: what counts lies before them.
       if (from === 0 || found.events.length >= limit / 2) return found;
     } catch (error) {
