@@ -273,3 +273,24 @@ describe('what cannot be helped', () => {
     expect(endOf(events)).toBe('completed');
   });
 });
+
+test('ATK9-07 what a user wants in the turn that runs is in no summary, however long the turn has become', async () => {
+  const step = (n: number) => ({
+    text: long(2000),
+    calls: [['look', { n }] as const],
+    usage: { inputTokens: n * 500, outputTokens: 500 },
+  });
+  const model = new ScriptedModel([
+    step(1),
+    step(2),
+    step(3),
+    { text: 'It has looked.', usage: { inputTokens: 800, outputTokens: 9 } },
+    'done',
+  ]);
+  const look = ownTool('look', () => 'seen');
+  const { say } = bench(llm('bot', model, { tools: [look], compaction: { window: 2000, keep: 1 } }));
+  const events = await say('pay nobody');
+  expect(compactions(events)).toMatchObject([{ by: 'model', summary: 'It has looked.' }]);
+  const [first, second] = brief(model.requests.at(-1)?.contents);
+  expect([first, second]).toEqual(['user: pay nobody', expect.stringContaining('It has looked.')]);
+});

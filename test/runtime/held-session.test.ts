@@ -54,3 +54,23 @@ test('a lease that is taken after the session was given back is given back at on
   await leased;
   expect([sessions.givenBack, await live.holder()]).toEqual([1, undefined]);
 });
+
+test('ATK9-06 a turn keeps the session from its beginning, unless it says that its first events bring the lease and nothing is open', async () => {
+  const { sessions, live } = await opened();
+  const heldBy = async (options?: { withEvents?: boolean }) => {
+    const release = await live.hold({}, options);
+    const isHeld = (await sessions.holder(key)) !== undefined;
+    await release();
+    return isHeld;
+  };
+  expect([await heldBy(), await heldBy({ withEvents: false })]).toEqual([true, true]);
+  expect(await heldBy({ withEvents: true })).toBe(false);
+  await live.append([
+    createEvent({
+      author: 'bot',
+      content: { role: 'model', parts: [{ type: 'function_call', id: 'c1', name: 'pay', args: {} }] },
+    }),
+  ]);
+  expect(live.fold.open.size).toBe(1);
+  expect(await heldBy({ withEvents: true })).toBe(true);
+});

@@ -35,6 +35,16 @@ test('CMP-17 a result that comes after a history was counted is counted with it'
   expect(history.estimate()).toBeGreaterThan(1000);
 });
 
+test('ATK9-07 words of a user are told from what an agent puts in a user’s place, which is summed up like anything else', () => {
+  const event = (seq: number, author: string, words: string): StoredEvent => ({
+    ...createEvent({ turnId: 't', author, content: { role: 'user', parts: [{ type: 'text', text: words }] } }),
+    seq,
+  });
+  const history = new History({ agent: 'bot', branch: undefined, iso: '' });
+  history.extend([event(1, 'user', 'look'), event(2, 'bot', 'here is what I found')], () => undefined);
+  expect(history.units().map(({ kind }) => kind)).toEqual(['words', 'other']);
+});
+
 describe('whose words', () => {
   test('S0-26 non-partial events with content; empty answers are left out', async () => {
     const model = new ScriptedModel([{ deltas: ['he', 'llo'] }, { parts: [] }, 'ok']);
