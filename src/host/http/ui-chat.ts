@@ -1,5 +1,5 @@
 import type { AgentEvent, ReportedRequest } from '../../contracts/index.ts';
-import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, callIdOf, isCoxswainError } from '../../contracts/index.ts';
 import { mayAnswer } from '../../gate/index.ts';
 import { cursorBehind, parseCursor } from '../../session/resume/index.ts';
 import type { UiQuestion, UiWriter } from '../../session/ui/index.ts';
@@ -37,7 +37,8 @@ export async function postChat(exchange: HttpExchange): Promise<Response> {
   const answered = await respond(exchange, asked.answers, () => caller.token(hold, undefined), sessionId);
   // Answered by somebody else, or running already: the page is sent what it lacks, to the end.
   if (message === undefined && (answered === 0 || channel.streamId !== undefined)) {
-    return turnStream(exchange, followed, { ...options, waits: false });
+    const calls = asked.answers.map(({ requestId }) => callIdOf(requestId));
+    return turnStream(exchange, followed, { ...options, answered: calls, waits: false });
   }
   // Of the message, so that one that is sent again is the same request.
   const streamId = message ? `ui-${message.id}` : crypto.randomUUID();

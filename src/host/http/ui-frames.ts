@@ -60,14 +60,16 @@ export interface UiTurnOptions extends NonNullable<Asks> {
   /** A turn that waits for somebody else is waited for. */
   waits: boolean;
   /** What the session waits for. */
-  pending: readonly Parameters<UiWriter['ask']>[0][];
+  pending: readonly (Parameters<UiWriter['ask']>[0] & { turnId: string })[];
+  /** Calls whose questions the page has answered, for one that has the message of a turn. */
+  answered?: readonly string[];
   /** Counts what waits to be sent. */
   held: HeldAnswer;
 }
 
 /**
- * The newest turn of a session and what comes of it: from its beginning, for a page that was loaded in its midst, or behind
- * the calls that the page has, for one whose answer somebody else has given before.
+ * The newest turn of a session and what comes of it: from its beginning, for a page that was loaded in its midst. For one whose answer
+ * somebody else has given before, the turn that has the calls of the page, behind these; where that was rewound, that it is over.
  */
 export class UiTurnFrames implements FrameWriter {
   readonly isAcknowledged = false;
@@ -77,6 +79,10 @@ export class UiTurnFrames implements FrameWriter {
   readonly #known: ReadonlySet<string>;
   #writer: UiWriter;
   #turnId: string | undefined;
+  /** The turn that the message of the page is of, once one of its calls has come. */
+  #pages: string | undefined;
+  /** Calls that the page has answered and has no result of. */
+  readonly #open: Set<string>;
   /** Of the turn that is the newest so far; sent when there is no newer one. */
   #waiting: UiMessageChunk[] | undefined = [];
   #ended: string | undefined;
@@ -87,11 +93,16 @@ export class UiTurnFrames implements FrameWriter {
     this.#body = body;
     this.#options = options;
     this.#known = new Set(options.knownCalls);
+    this.#open = new Set(options.answered);
     this.#writer = new UiWriter(options);
   }
 
   event(text: string, { isEnd }: FramePlace): void {
     const event = JSON.parse(text) as AgentEvent;
+    if (this.#isOthers(event)) {
+      if (isEnd && !this.#waiting) sayAll(this.#body, this.#writer.rest(this.#ended ?? 'completed'));
+      return;
+    }
     if (this.#waiting && this.#beginsAnew(event)) {
       this.#writer = new UiWriter(this.#options);
       this.#waiting = [];
@@ -120,14 +131,45 @@ export class UiTurnFrames implements FrameWriter {
     this.#waiting = undefined;
     // From here on what is written counts.
     this.#options.held.give(this.#held);
-    const { waits, pending } = this.#options;
-    if (this.#channel.streamId !== undefined || waits) {
+    const { waits } = this.#options;
+    const pending = this.#options.pending.filter(({ turnId }) => !this.#hasMessage || turnId === this.#pages);
+    if (this.#hasMessage && this.#pages === undefined) {
+      sayAll(this.#body, this.#gone());
+      return;
+    }
+    const isLeft = this.#hasMessage && this.#turnId !== this.#pages && this.#open.size === 0;
+    if ((this.#channel.streamId !== undefined && !isLeft) || waits) {
       const questions = waits ? pending.flatMap((question) => this.#writer.ask(question)) : [];
       this.#body.write([...chunks, ...questions].map(chunkLine).join(''));
       return;
     }
     const reason = pending.length > 0 ? 'input_required' : (this.#ended ?? 'completed');
     sayAll(this.#body, [...chunks, ...this.#writer.rest(reason, pending)]);
+  }
+
+  /** What comes belongs to the message that the page has, and not to a newer one. */
+  get #hasMessage(): boolean {
+    return this.#options.isContinued === true && this.#known.size > 0;
+  }
+
+  /** Of another turn than the message of the page: what is newer is in messages that the page does not have yet. */
+  #isOthers(event: AgentEvent): boolean {
+    if (!this.#hasMessage) return false;
+    const callId = ('callId' in event && event.callId) || ('requestId' in event && event.requestId);
+    const isKnown = typeof callId === 'string' && this.#known.has(callId);
+    if (isKnown && event.type === 'tool_request') this.#pages = event.turnId;
+    if (isKnown && event.type === 'tool_response') this.#open.delete(callId);
+    const isOthers = this.#pages !== undefined && event.turnId !== undefined && event.turnId !== this.#pages;
+    if (isOthers) this.#turnId = event.turnId;
+    return isOthers && !isKnown;
+  }
+
+  /** Nothing of the page's message is in the log any more: it is asked for no answer again. */
+  #gone(): UiMessageChunk[] {
+    const errorText = 'the session was rewound to before this call';
+    const errors = [...this.#open].map((toolCallId) => ({ type: 'tool-output-error', toolCallId, errorText }) as const);
+    const [start, ...rest] = this.#writer.rest('aborted');
+    return [...(start ? [start] : []), ...errors, ...rest];
   }
 
   /** Why no more of the turn can be held; undefined: it is. */
@@ -142,7 +184,8 @@ export class UiTurnFrames implements FrameWriter {
 
   /** What the page has, or what is of an earlier turn, is left out. */
   #beginsAnew(event: AgentEvent): boolean {
-    const isOfNewer = event.turnId !== undefined && event.turnId !== this.#turnId;
+    // Once the message of the page is found, no other turn takes its place.
+    const isOfNewer = this.#pages === undefined && event.turnId !== undefined && event.turnId !== this.#turnId;
     this.#turnId = event.turnId ?? this.#turnId;
     return isOfNewer || (event.type === 'tool_request' && this.#known.has(event.requestId));
   }
