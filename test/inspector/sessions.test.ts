@@ -157,6 +157,49 @@ describe.skipIf(executablePath === undefined)(`sessions in Chromium${noBrowser}`
     expect(await axeFaults(ben)).toEqual([]);
   });
 
+  test('INSP-23 a session is begun by keyboard alone; columns sort the list, and the address keeps by which', async () => {
+    const { page: url, say } = await shop();
+    await say('ben', 'long', 'Hello.');
+    await say('ben', 'long', 'Hello again.');
+    await say('ben', 'short', JSON.stringify(['expert', { request: 'May it be paid back?' }]));
+    const ben = await open(url, 'ben');
+    await ben.goto(`${url}#/sessions`);
+    const rows = async () =>
+      (await ben.locator('tbody a').allInnerTexts()).map((id) => id.replace(/^short\..*/, 'expert'));
+    await expect.poll(rows).toEqual(['expert', 'short', 'long']);
+    // Sessions of several agents say of which they are.
+    await ben
+      .getByRole('row')
+      .filter({ hasText: 'short.' })
+      .getByRole('cell', { name: 'expert', exact: true })
+      .waitFor();
+    const column = ben.getByRole('columnheader', { name: 'Session' });
+    await column.getByRole('button').press('Enter');
+    await expect.poll(rows).toEqual(['long', 'short', 'expert']);
+    expect(await column.getAttribute('aria-sort')).toBe('ascending');
+    await column.getByRole('button').press('Enter');
+    await expect.poll(rows).toEqual(['expert', 'short', 'long']);
+    expect(new URL(ben.url()).hash).toBe('#/sessions?sort=-session');
+    await column.getByRole('button').press('Enter');
+    expect(await column.getAttribute('aria-sort')).toBe('none');
+    // Of numbers the most come first.
+    await ben.getByRole('columnheader', { name: 'Events' }).getByRole('button').click();
+    await expect.poll(async () => (await rows()).at(-1)).toBe('expert');
+    await ben.reload();
+    await expect.poll(async () => (await rows()).at(-1)).toBe('expert');
+    expect(await ben.getByRole('columnheader', { name: 'Events' }).getAttribute('aria-sort')).toBe('descending');
+    expect(await axeFaults(ben)).toEqual([]);
+    const begin = ben.getByRole('button', { name: 'New session…' });
+    await begin.press('Enter');
+    await ben.getByRole('textbox', { name: 'Message' }).and(ben.locator(':focus')).waitFor();
+    await ben.getByRole('button', { name: 'No new session' }).press('Enter');
+    await begin.and(ben.locator(':focus')).waitFor();
+    await begin.press('Enter');
+    await ben.keyboard.type('Good morning.');
+    await ben.keyboard.press('Control+Enter');
+    await ben.getByRole('region', { name: 'Conversation' }).getByText('Good morning.').waitFor();
+  });
+
   test('ATK3-15 a call that waits shows what a yes lets run, where a vote has changed it', async () => {
     const { page: url, ask, edit } = await shop();
     const requestId = await ask('ben', 'order-8', 'write_file', { path: 'notes', text: 'as asked' });

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Visible } from '../parts/visible.tsx';
 import { link } from '../state/connection.ts';
+import { submitByKey } from '../state/keys.ts';
 import type { WatchedSession } from '../state/sessions.ts';
 
 /** What is said to the agent: a message that begins a turn, or words for the one that runs, which can be ended too. */
@@ -63,11 +64,7 @@ export function Compose({ watched }: { watched: WatchedSession }): JSX.Element {
           value={text}
           placeholder={isRunning ? 'Words for the turn that runs' : 'Message'}
           onInput={(event) => setText(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-            event.preventDefault();
-            event.currentTarget.form?.requestSubmit();
-          }}
+          onKeyDown={submitByKey}
         />
       </label>
       <div class="buttons">

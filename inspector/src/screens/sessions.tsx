@@ -1,21 +1,19 @@
 import type { RemoteHost } from 'coxswain/client';
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Choice, Search } from '../parts/filters.tsx';
-import { short } from '../parts/short.ts';
-import { Ago } from '../parts/time.tsx';
+import { SessionTable, stateNames } from '../parts/session-table.tsx';
 import { Visible } from '../parts/visible.tsx';
 import { link, remote } from '../state/connection.ts';
-import { isTyping, isTypingKey } from '../state/keys.ts';
-import { go, linkTo, narrow, route } from '../state/route.ts';
+import { submitByKey } from '../state/keys.ts';
+import { go, narrow, route } from '../state/route.ts';
 import type { Key } from '../state/search-words.ts';
 import { valueIn, wantedBy, withWord } from '../state/search-words.ts';
-import type { State, Summary } from '../state/session-list.ts';
-import { openedAs, stateOf, useSessions } from '../state/session-list.ts';
+import type { State } from '../state/session-list.ts';
+import { useSessions } from '../state/session-list.ts';
 import { beginSession } from '../state/sessions.ts';
+import { orderOf, sorted } from '../state/sorted.ts';
 import { SessionScreen } from './session.tsx';
-
-const states = { waits: '? waits', runs: '▸ runs', rests: '✓ rests' } as const;
 
 export function SessionsScreen(): JSX.Element {
   const [agent, userId, sessionId] = route.value.ids;
@@ -33,7 +31,9 @@ function List(): JSX.Element {
   const words = query.get('q') ?? '';
   const isAll = query.get('whose') === 'all';
   const looksAtAll = isAll && host?.operator !== undefined;
-  const look = (q: string, all = isAll) => narrow({ q, whose: all ? 'all' : '' });
+  const sort = query.get('sort') ?? '';
+  const order = orderOf(sort);
+  const look = (q: string, all = isAll, by = sort) => narrow({ q, whose: all ? 'all' : '', sort: by });
   const setWord = (key: Key) => (value: string) => look(withWord(words, key, value.trim()));
   const { wanted, faults } = wantedBy(words);
   const found = useSessions(host, looksAtAll, wanted);
@@ -86,7 +86,7 @@ function List(): JSX.Element {
           label="State"
           all="all states"
           value={wanted.state ?? ''}
-          names={states}
+          names={stateNames}
           change={setWord('state')}
         />
       </div>
@@ -116,7 +116,20 @@ function List(): JSX.Element {
           {!looksAtAll && !isNarrowed && <code>coxswain run agent.ts "Hello."</code>}
         </p>
       )}
-      {sessions && sessions.length > 0 && <Table shown={sessions} host={host} hasUsers={looksAtAll} />}
+      {sessions && sessions.length > 0 && (
+        <SessionTable
+          shown={sorted(sessions, order)}
+          host={host}
+          hasUsers={looksAtAll}
+          order={order}
+          onOrder={(by) => look(words, isAll, by)}
+        />
+      )}
+      {more && order && (
+        <p class="empty" role="status">
+          The {sessions?.length.toLocaleString()} newest ones are sorted. There are more.
+        </p>
+      )}
       {more && (
         <button type="button" class="start" onClick={found.readMore}>
           More
@@ -133,9 +146,18 @@ function NewSession({ host }: { host: RemoteHost }): JSX.Element {
   const [text, setText] = useState('');
   const [fault, setFault] = useState<string>();
   const [isSending, setSending] = useState(false);
+  const opener = useRef<HTMLButtonElement>(null);
+  const message = useRef<HTMLTextAreaElement>(null);
+  const wasOpen = useRef(false);
+  // What had the focus is gone, and what is typed next is for the message.
+  useLayoutEffect(() => {
+    if (isOpen) message.current?.focus();
+    else if (wasOpen.current) opener.current?.focus();
+    wasOpen.current = isOpen;
+  }, [isOpen]);
   if (!isOpen) {
     return (
-      <button type="button" class="start" onClick={() => setOpen(true)}>
+      <button ref={opener} type="button" class="start" onClick={() => setOpen(true)}>
         New session…
       </button>
     );
@@ -156,7 +178,7 @@ function NewSession({ host }: { host: RemoteHost }): JSX.Element {
       aria-label="New session"
       onSubmit={(event) => {
         event.preventDefault();
-        if (text.trim() !== '') void begin();
+        if (text.trim() !== '' && !isSending && link.value === 'ready') void begin();
       }}
     >
       {host.agents.length > 1 && (
@@ -173,7 +195,14 @@ function NewSession({ host }: { host: RemoteHost }): JSX.Element {
       )}
       <label class="field">
         <span>Message</span>
-        <textarea rows={2} dir="auto" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+        <textarea
+          ref={message}
+          rows={2}
+          dir="auto"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={submitByKey}
+        />
       </label>
       {fault !== undefined && (
         <p class="notice bad" role="alert">
@@ -189,104 +218,5 @@ function NewSession({ host }: { host: RemoteHost }): JSX.Element {
         </button>
       </div>
     </form>
-  );
-}
-
-const tokensOf = ({ inputTokens = 0, outputTokens = 0 }: Summary) =>
-  `${inputTokens.toLocaleString()} in, ${outputTokens.toLocaleString()} out`;
-
-function Table({
-  shown,
-  host,
-  hasUsers,
-}: {
-  shown: readonly Summary[];
-  host: RemoteHost | undefined;
-  hasUsers: boolean;
-}): JSX.Element {
-  const [at, setAt] = useState(-1);
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      if (isTyping(event) || isTypingKey(event)) return;
-      const step = event.key === 'j' ? 1 : event.key === 'k' ? -1 : 0;
-      if (step === 0) return;
-      const next = Math.min(shown.length - 1, Math.max(0, at + step));
-      setAt(next);
-      document.querySelectorAll<HTMLElement>('tbody a')[next]?.focus();
-    };
-    addEventListener('keydown', press);
-    return () => removeEventListener('keydown', press);
-  }, [shown, at]);
-  return (
-    <table class="sessions">
-      <thead>
-        <tr>
-          <th scope="col">Session</th>
-          {hasUsers && <th scope="col">User</th>}
-          {hasUsers && (
-            <th scope="col" class="wide-only">
-              Agent
-            </th>
-          )}
-          <th scope="col">State</th>
-          <th scope="col" class="amount wide-only">
-            Events
-          </th>
-          <th scope="col" class="amount wide-only">
-            Steps
-          </th>
-          <th scope="col" class="amount wide-only">
-            Tokens
-          </th>
-          <th scope="col" class="amount wide-only">
-            USD
-          </th>
-          <th scope="col">Changed</th>
-        </tr>
-      </thead>
-      <tbody>
-        {shown.map((one) => {
-          const state = stateOf(one);
-          const agent = openedAs(host, one.agent, host?.agents[0]?.name ?? '');
-          return (
-            <tr key={`${one.userId}/${one.id}`} onClick={() => go('sessions', agent, one.userId, one.id)}>
-              <td>
-                <a href={linkTo('sessions', agent, one.userId, one.id)}>
-                  <Visible text={short(one.title ?? one.id, 80)} />
-                </a>
-                {one.title !== undefined && (
-                  <code class="soft">
-                    {' '}
-                    <Visible text={one.id} />
-                  </code>
-                )}
-              </td>
-              {hasUsers && (
-                <td>
-                  <Visible text={one.userId} />
-                </td>
-              )}
-              {hasUsers && (
-                <td class="wide-only">
-                  <Visible text={one.agent ?? ''} />
-                </td>
-              )}
-              <td>
-                <span class={`chip ${state}`}>{states[state]}</span>
-              </td>
-              <td class="amount wide-only">{one.length.toLocaleString()}</td>
-              <td class="amount wide-only">{one.steps?.toLocaleString() ?? ''}</td>
-              <td class="amount wide-only" title={tokensOf(one)}>
-                {one.steps === undefined ? '' : ((one.inputTokens ?? 0) + (one.outputTokens ?? 0)).toLocaleString()}
-              </td>
-              <td class="amount wide-only">{one.usd?.toFixed(4) ?? ''}</td>
-              <td>
-                <Ago time={one.updatedAt} />
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
   );
 }
