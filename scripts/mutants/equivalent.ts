@@ -545,6 +545,42 @@ export const equivalents: readonly Equivalent[] = [
     mutated: ['true'],
     reason: 'Text without placeholders is the same when they are filled in, a microtask later.',
   },
+  {
+    fileName: 'src/runtime/run/runner.ts',
+    line: 'return all.length > 1 ? denyOverrides(...all) : all[0];',
+    original: 'all.length > 1',
+    mutated: ['all.length >= 1'],
+    reason: 'What the strictest of one policy says is what that says.',
+  },
+  {
+    fileName: 'src/runtime/session/given-back.ts',
+    line: 'if (this.#waiting !== waiting) return;',
+    original: 'this.#waiting !== waiting',
+    mutated: ['false'],
+    reason: 'Who has stopped is shown nothing, a look at the holder later.',
+  },
+  {
+    fileName: 'src/runtime/session/open-requests.ts',
+    line: 'return live.fold.open.size > MANY ? requestsOf(live, tree).make(live.fold) : undefined;',
+    original: 'live.fold.open.size > MANY',
+    mutated: ['true', 'false', 'live.fold.open.size >= MANY', 'live.fold.open.size <= MANY'],
+    reason:
+      'Requests that are not made beforehand are made as they are listed: only how long that takes at a stretch differs.',
+  },
+  {
+    fileName: 'src/runtime/session/open-requests.ts',
+    line: 'if (news) await news;',
+    original: 'news',
+    mutated: ['true'],
+    reason: 'Where there is nothing to wait for, the same comes a microtask later.',
+  },
+  {
+    fileName: 'src/runtime/store/in-memory-session.ts',
+    line: "} else if (touch === 'asks' || (touch === 'ends' && session.questions)) {",
+    original: "touch === 'ends'",
+    mutated: ['true'],
+    reason: 'What concerns no question changes nothing of them.',
+  },
 ];
 
 export function reasonFor({ fileName, line, original, mutated }: Survivor): string | undefined {

@@ -161,6 +161,16 @@ describe('the tools of a step', () => {
     expect(model.requests[1]?.tools).toEqual(['c']);
   });
 
+  test('MUT-R19 that one stream leaves out are there in the next, of the same list of the host’s', async () => {
+    const list = [descriptor('b'), descriptor('c')];
+    const { say, model } = await asked({ tools: [tool('a', () => 1)] }, { tools: list, excludeTools: ['b'] });
+    await say('again', { tools: list });
+    expect(model.requests.map(({ tools }) => tools.toSorted())).toEqual([
+      ['a', 'c'],
+      ['a', 'b', 'c'],
+    ]);
+  });
+
   test.each<[string, unknown, string[], string]>([
     ['no list', 'tools', ['a'], 'toolset set failed: it gave no list of tools'],
     [

@@ -5,7 +5,7 @@ import type { Plugin } from '../../src/runtime/index.ts';
 import { securityPlugin } from '../../src/runtime/index.ts';
 import { auditOf, run } from '../../src/session/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { llm, tool } from './kit.ts';
+import { bench, llm, tool } from './kit.ts';
 
 /** Three tools, and a policy that says something else about each. */
 async function opened(options: { context?: object } = {}) {
@@ -67,6 +67,24 @@ test('S3-66 a policy that fails lets nothing run', async () => {
   expect(await run(session, 'go')).toMatchObject({ reason: 'completed', denied: ['pay'] });
   expect(ran).toEqual([]);
 });
+
+test.each(['own', 'plugin'])(
+  'MUT-R20 of a policy of the agent and one of a plugin the stricter holds: that of %s',
+  async (strict) => {
+    const ran: string[] = [];
+    const policyOf = (place: string) => ({
+      evaluate: (): PolicyDecision => ({ outcome: place === strict ? 'deny' : 'allow' }),
+    });
+    const agent = llm('bot', new ScriptedModel([{ calls: [['pay']] }, 'done']), {
+      tools: [tool('pay', () => ran.push('pay'))],
+    });
+    const plugins = [securityPlugin(policyOf('plugin'))];
+    const { say } = bench(agent, { policy: policyOf('own'), plugins });
+    const parts = (await say('go')).flatMap(({ content }) => content?.parts ?? []);
+    expect(parts).toContainEqual(expect.objectContaining({ type: 'function_response', errorType: 'denied' }));
+    expect(ran).toEqual([]);
+  },
+);
 
 test('S3-66 under host execution it stands aside: nothing is asked, nothing runs unasked', async () => {
   const { ran, asked, session } = await opened();

@@ -5,6 +5,7 @@ import { openSqlite } from '../../../src/adapters/stores/sql/open-sqlite.ts';
 import type { AgentEvent, SessionInput, SessionUpdate, ToolDescriptor } from '../../../src/contracts/index.ts';
 import type { Agent, SessionService } from '../../../src/index.ts';
 import { fromAgent, InMemorySessionService } from '../../../src/index.ts';
+import { openRequest } from '../../../src/session/index.ts';
 import { ScriptedModel } from '../../../src/testing/index.ts';
 import {
   all,
@@ -482,6 +483,24 @@ describe('streams', () => {
     expect(await second.respond(requestId, { kind: 'approve' })).toMatchObject({ status: 'already_settled' });
     await say(second, { kind: 'continue' });
     expect(pay.runs).toHaveLength(1);
+    await here.close();
+    await there.close();
+  });
+
+  test('MUT-R21 what one call waits for is read behind what another process has stored', async () => {
+    const path = await databaseFile();
+    const [here, there] = [openSqlite(path), openSqlite(path)];
+    const pay = notingTool('pay', { needsApproval: true });
+    const sourceIn = (store: SessionService) =>
+      fromAgent(bot([{ calls: [['pay']] }, 'done'], { tools: [pay.tool] }), { store });
+    const first = await sourceIn(here).open({}, context);
+    const second = await sourceIn(there).open({ sessionId: first.id }, context);
+    await say(second, 'go');
+    const { requestId } = await only(second);
+    expect(await openRequest(first, requestId)).toMatchObject({ name: 'pay' });
+    await second.respond(requestId, { kind: 'approve' });
+    await say(second, { kind: 'continue' });
+    expect(await openRequest(first, requestId)).toBeUndefined();
     await here.close();
     await there.close();
   });
