@@ -581,6 +581,35 @@ export const equivalents: readonly Equivalent[] = [
     mutated: ['true'],
     reason: 'What concerns no question changes nothing of them.',
   },
+  {
+    fileName: 'src/host/run/beside-inner.ts',
+    line: 'const asked: ReportedRequest[] = [];',
+    original: '[]',
+    mutated: ['["Stryker was here"]'],
+    reason: 'What has no time is watched for none.',
+  },
+  {
+    fileName: 'src/host/run/call-starts.ts',
+    line: 'if (!isPipeable(inner) || starts.length > AT_ONCE) return undefined;',
+    original: 'starts.length > AT_ONCE',
+    mutated: ['false', 'starts.length >= AT_ONCE'],
+    reason:
+      'Starts that are not stored by themselves go with the next stream: only how long that takes at a stretch differs.',
+  },
+  {
+    fileName: 'src/host/run/run-hold.ts',
+    line: 'this.#again = { ...options, withEvents: false };',
+    original: 'false',
+    mutated: ['true'],
+    reason: 'The log that was read with it is read again where somebody wants it.',
+  },
+  {
+    fileName: 'src/host/terms/agent-version.ts',
+    line: 'ofHost.set(descriptor, present);',
+    original: 'ofHost.set(descriptor, present);',
+    mutated: [';'],
+    reason: 'What is not kept is made again, and is the same.',
+  },
 ];
 
 export function reasonFor({ fileName, line, original, mutated }: Survivor): string | undefined {

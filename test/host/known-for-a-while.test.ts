@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterEach, expect, test, vi } from 'vitest';
 import { AskedSessions, Stands } from '../../src/host/approvals/asked-sessions.ts';
 import { KnownAnswers } from '../../src/host/approvals/known-answers.ts';
-import type { ApprovalHost, WaitingSession } from '../../src/host/approvals/open-sessions.ts';
+import type { ApprovalHost, OpenApproval, WaitingSession } from '../../src/host/approvals/open-sessions.ts';
 import { held } from '../../src/host/terms/index.ts';
 import { bot, hostOf } from './kit.ts';
 
@@ -34,6 +34,27 @@ test('MUT-H1 what is learned later of a session does not prolong what was learne
   vi.advanceTimersByTime(11_000);
   expect(asked.mayConcern(waiting, stands, anna)).toBe(true);
   expect(await asked.below(waiting, stands, () => Promise.resolve(['s/2']))).toEqual(['s/2']);
+});
+
+test('MUT-H11 what more than a hundred thousand questions are is forgotten, each session counted once', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const asked = new AskedSessions(1_000);
+  const request = { requestId: 'q', sessionId: 's', approval: { approvers: { roles: ['boss'] } } };
+  const read = async (sessionId: string, count: number) => {
+    const place = { ...waiting, sessionId };
+    const stands = new Stands([place], new Set());
+    const found = Array.from({ length: count }, () => ({ agent: 'bot', userId: 'ben', request }) as OpenApproval);
+    await asked.read(place, stands, 0, () => Promise.resolve(found));
+    return () => asked.mayConcern(place, stands, { id: 'anna' });
+  };
+  const first = await read('a', 60_000);
+  await read('a', 60_000);
+  await read('b', 1);
+  expect(first()).toBe(false);
+  await read('c', 60_000);
+  expect(first()).toBe(false);
+  await read('d', 1);
+  expect(first()).toBe(true);
 });
 
 test('MUT-H2 of answers that are known those of the session that was asked for longest ago are given up first', async () => {

@@ -79,7 +79,7 @@ async function resultsOf(store: SessionService, sessionId: string) {
 describe('what a turn was begun with holds for whoever goes on with it', () => {
   const tightened: [string, ExecutionOptions, string][] = [
     ['plan mode', { permissionMode: 'plan' }, 'denied'],
-    ['excluded tools', { excludeTools: ['pay'] }, 'not_found'],
+    ['excluded tools', { excludeTools: ['pay'] }, 'Tool not found: pay'],
   ];
 
   test.each(tightened)(
