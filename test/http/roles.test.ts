@@ -4,11 +4,16 @@ import { all, client } from '../websocket/kit.ts';
 import { fronting } from './kit.ts';
 
 const roles = new Map<string, string[]>();
-const authenticate = ({ token = '' }: { token?: string }) => ({ id: token, roles: roles.get(token) ?? [] });
+const expired = new Set<string>();
+const authenticate = ({ token = '' }: { token?: string }) => ({
+  principal: { id: token, roles: roles.get(token) ?? [] },
+  ...(expired.has(token) ? { expiresAt: 1 } : {}),
+});
 
 /** Somebody has asked for what a boss has to approve, and a boss is connected. */
 async function asked() {
   roles.clear();
+  expired.clear();
   roles.set('bert', ['boss', 'clerk']);
   const pay = notingTool('pay');
   const script = { calls: [['pay', {}]] as [string, object][] };
@@ -49,4 +54,12 @@ test('ATK9-01 with the role ends what it had let its client watch; the same role
   roles.set('bert', ['clerk']);
   expect(await bert.approvals.list()).toEqual([]);
   expect(states).toEqual(['waiting', 'connecting', 'ready']);
+});
+
+test('ATK9-12 a request whose credentials count no longer is refused, whatever its connection was opened with', async () => {
+  const { bert, requestId, place, pay } = await asked();
+  expired.add('bert');
+  const refused = await refusal(bert.approvals.decide(requestId, 'approve', place));
+  expect(refused.code).toBe('E_UNAUTHENTICATED');
+  expect([bert.state, pay.runs]).toEqual(['closed', []]);
 });

@@ -4,6 +4,7 @@ import type { Principal } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
 import { faultOfPrincipal } from '../../terms/index.ts';
 import type { Identity } from './connection.ts';
+import { whyEnded } from './connection.ts';
 
 /** What an authenticator is shown of a request or an upgrade. Never log it. */
 export interface AuthenticationRequest {
@@ -89,7 +90,7 @@ export class Gatekeeper {
     const token = shown ?? page?.token;
     if (!authenticate) {
       const known = token !== undefined && own !== undefined && isSame(token, own);
-      return known ? within({ principal: this.#options.principal ?? { id: 'local' } }, page) : undefined;
+      return known ? current({ principal: this.#options.principal ?? { id: 'local' } }, page) : undefined;
     }
     const { origin } = headers;
     let found: Principal | Identity | undefined;
@@ -111,7 +112,7 @@ export class Gatekeeper {
     const { ended } = identity;
     if (ended !== undefined && !(ended instanceof AbortSignal))
       throw this.#broken('gave an ended that is no AbortSignal');
-    return within(identity, page);
+    return current(identity, page);
   }
 
   #broken(how: string): CoxswainError {
@@ -121,9 +122,14 @@ export class Gatekeeper {
   }
 }
 
+/** Undefined where it counts no longer. */
+function current(identity: Identity, page: PageCredentials | undefined): Identity | undefined {
+  const made = page ? within(identity, page) : identity;
+  return whyEnded(made) === undefined ? made : undefined;
+}
+
 /** No longer than the page is signed in. */
-function within(identity: Identity, page: PageCredentials | undefined): Identity {
-  if (!page) return identity;
+function within(identity: Identity, page: PageCredentials): Identity {
   const { expiresAt = Number.POSITIVE_INFINITY, ended } = identity;
   return {
     ...identity,
