@@ -39,6 +39,11 @@ function Frame({ count }: { count: number }): JSX.Element {
     let isGoing = false;
     const key = (event: KeyboardEvent) => {
       if (isTyping(event) || isTypingKey(event)) return;
+      const search = event.key === '/' && document.querySelector<HTMLInputElement>('main input[type="search"]');
+      if (search) {
+        event.preventDefault();
+        search.select();
+      }
       if (event.key === '?') setHelpOpen(true);
       else if (isGoing && event.key === 'i') go('inbox');
       else if (isGoing && event.key === 's') go('sessions');

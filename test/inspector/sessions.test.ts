@@ -200,6 +200,34 @@ describe.skipIf(executablePath === undefined)(`sessions in Chromium${noBrowser}`
     await ben.getByRole('region', { name: 'Conversation' }).getByText('Good morning.').waitFor();
   });
 
+  test('INSP-24 a session whose called agent asks waits, also where it is opened later; once that is answered it does not', async () => {
+    const { page: url, ask } = await shop();
+    await ask('ben', 'order-7', 'expert', { request: JSON.stringify(['refund', { order: 7, eur: 80 }]) });
+    const ben = await open(url, 'ben');
+    await ben.goto(`${url}#/sessions/clerk/ben/order-7`);
+    await ben.getByText('? waits for an answer').waitFor();
+    await ben.getByRole('button', { name: 'Cancel and send' }).waitFor();
+    const anna = await open(url, 'anna');
+    await anna.getByRole('link').filter({ hasText: 'refund' }).first().click();
+    await anna.getByRole('button', { name: /^Approve refund/ }).click();
+    await ben.getByText('✓ completed').waitFor();
+  });
+
+  test('INSP-23 a slash goes to the search of the screen, and is no letter of it', async () => {
+    const { page: url, say } = await shop();
+    await say('ben', 'one', 'Hello.');
+    await say('ben', 'other', 'Hello.');
+    const ben = await open(url, 'ben');
+    await ben.goto(`${url}#/sessions`);
+    await ben.getByRole('link', { name: 'one' }).waitFor();
+    await ben.keyboard.press('/');
+    await ben.keyboard.type('other');
+    await expect.poll(() => ben.locator('tbody tr').count()).toBe(1);
+    expect(new URL(ben.url()).hash).toBe('#/sessions?q=other');
+    await ben.keyboard.press('/');
+    expect(await ben.getByRole('searchbox').inputValue()).toBe('other/');
+  });
+
   test('ATK3-15 a call that waits shows what a yes lets run, where a vote has changed it', async () => {
     const { page: url, ask, edit } = await shop();
     const requestId = await ask('ben', 'order-8', 'write_file', { path: 'notes', text: 'as asked' });

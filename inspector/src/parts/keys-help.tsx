@@ -9,6 +9,7 @@ const keys: readonly [key: string, says: string][] = [
   ['d', 'deny: asks for the reason'],
   ['e', 'edit the arguments'],
   ['x', 'mark it, to be answered together with others'],
+  ['/', 'search, where the screen has a list'],
   ['g i', 'inbox'],
   ['g s', 'sessions'],
   ['g p', 'policy'],

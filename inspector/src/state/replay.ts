@@ -38,8 +38,13 @@ export class Replay {
   #modes: { seq: number; mode: string | null }[] = [];
   usage = { input: 0, output: 0, cached: 0, usd: 0, isPriced: false };
 
+  /** Somebody is asked by an agent that it has called: by the word of the server, as that is in another log. */
+  asksBelow = false;
+
   /** An event of the log, or what streams. */
   see(event: AgentEvent): void {
+    // Whether that has been answered is known when it is asked for again.
+    this.asksBelow = false;
     this.view.apply(event);
   }
 
@@ -84,8 +89,15 @@ export class Replay {
     const { view } = this;
     if (view.status !== 'running') return view.status;
     const calls = [...view.toolCalls.values()];
-    const isBusy = calls.some(({ status }) => status === 'started') || view.messages.some(({ streaming }) => streaming);
+    const started = calls.filter(({ status }) => status === 'started');
+    const isBusy = started.length > 0 || view.messages.some(({ streaming }) => streaming);
+    if (this.asksBelow && started.every(({ id }) => this.#calls(id))) return 'input_required';
     return !isBusy && calls.some(({ status }) => status === 'requested') ? 'input_required' : 'running';
+  }
+
+  /** It runs an agent that has a session of its own. */
+  #calls(callId: string): boolean {
+    return this.calls.get(callId)?.decisions.some(({ called }) => called !== undefined) === true;
   }
 
   #custom(event: Extract<AgentEvent, { type: 'custom' }>): void {

@@ -283,7 +283,9 @@ export class WatchedSession {
     try {
       const open = await session.pending();
       if (this.#isLeft) return;
-      this.now.view.ask(open);
+      const { now } = this;
+      now.view.ask(open);
+      now.asksBelow = open.some(({ callId }) => callId !== undefined && !now.view.toolCalls.has(callId));
       this.#draw();
     } catch (error) {
       if (!this.#isLeft) this.fault.value = isCoxswainError(error) ? error.message : String(error);
