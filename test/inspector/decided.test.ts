@@ -54,14 +54,16 @@ describe.skipIf(executablePath === undefined)(`what was decided, in Chromium${no
     });
     await ask('ben', 'order-7', 'expert', { request: JSON.stringify(['refund', { order: 7, eur: 80 }]) });
     const anna = await open(url, 'anna');
-    await anna.getByRole('link').filter({ hasText: 'refund' }).first().click();
+    const question = anna.getByRole('link').filter({ hasText: 'refund' }).first();
+    await question.getByText('for ben by expert · over-50').waitFor();
+    await question.click();
     await anna.getByRole('button', { name: /^Approve refund/ }).click();
     await anna.getByText('refund has run').waitFor();
     expect(runs).toEqual([{ name: 'refund', args: { order: 7, eur: 80 } }]);
     await anna.goto(`${url}#/inbox`);
     await anna.getByRole('button', { name: 'Decided' }).click();
     const list = anna.getByRole('list', { name: 'Decided questions' });
-    await list.getByText('for ben · order-7 · asked by expert · over-50').waitFor();
+    await list.getByText('for ben by expert · order-7 · over-50').waitFor();
     await list.getByRole('link').click();
     await anna.getByText('approved by you').first().waitFor();
     await anna.getByText('refund has run').waitFor();

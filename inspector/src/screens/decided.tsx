@@ -195,13 +195,14 @@ function Row({ one, isSelected }: { one: Decided; isSelected: boolean }): JSX.El
         )}
       </span>
       <span class="foot">
-        for <Visible text={userId} /> · <Visible text={askedIn?.sessionId ?? sessionId} />
+        for <Visible text={userId} />
         {askedIn && (
           <>
-            {' · asked by '}
-            <Visible text={agent} />
+            {' '}
+            by <Visible text={agent} />
           </>
-        )}
+        )}{' '}
+        · <Visible text={askedIn?.sessionId ?? sessionId} />
         {ruleId !== undefined && (
           <>
             {' · '}

@@ -191,7 +191,7 @@ function Row({ card, isSelected }: { card: Card; isSelected: boolean }): JSX.Ele
         <Visible text={argsLine(request.args)} />
       </span>
       <span class="foot">
-        for <Visible text={userId} /> by <Visible text={agent} />
+        for <Visible text={userId} /> by <Visible text={request.agentPath.at(-1) ?? agent} />
         {request.approval?.ruleId !== undefined && (
           <>
             {' · '}
