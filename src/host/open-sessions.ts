@@ -185,11 +185,18 @@ export class OpenSessions {
     const names = [undefined, agent].map((of) => openSessionName(userId, sessionId, of));
     const open = names.flatMap((name) => this.#open.get(name)?.handles ?? []);
     const ours = open.filter((handle) => handle instanceof HostedSession);
-    const handles = ours.filter((handle) => handle.descriptor.name === agent);
+    const handles = ours.filter((handle) => handle.descriptor.name === agent && !handle.isClosed);
     const known = handles.find((handle) => handle.running) ?? handles[0];
-    if (known && !(toRun && known.frame.isReopenable) && (known.running || (await isStillThere(known)))) {
-      const lent = this.#lent.get(known);
-      return lent ? lent.again() : { session: known, [Symbol.asyncDispose]: async () => {} };
+    if (known && !(toRun && known.frame.isReopenable)) {
+      // Held while it is looked at: whoever has it lent may give it back in between.
+      const held = this.#lent.get(known)?.again() ?? { session: known, [Symbol.asyncDispose]: async () => {} };
+      let isThere = false;
+      try {
+        isThere = (known.running || (await isStillThere(known))) && !known.isClosed;
+        if (isThere) return held;
+      } finally {
+        if (!isThere) await held[Symbol.asyncDispose]();
+      }
     }
     // On behalf of nobody in particular: whose turns they are says the log.
     const session = await this.open(agent, { sessionId }, userId, { id: userId }, known?.frame);

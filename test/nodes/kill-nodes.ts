@@ -24,6 +24,8 @@ const every = phases.flatMap((phase) => signals.map((signal) => [phase, signal] 
 export interface KillOptions {
   nodes: number;
   rounds: number;
+  /** Milliseconds after which there are no more rounds. Default: none is left out. */
+  mostMs?: number;
   /** Of each round, over and over. Default: each phase with each signal, which are as many rounds each. */
   plan?: readonly (readonly [phase: (typeof phases)[number], signal: (typeof signals)[number]])[];
   seed: number;
@@ -61,7 +63,17 @@ export interface Killed {
  * over. Afterwards every turn has ended, and the history is what was acknowledged, once, in order.
  */
 export async function killNodes(database: TestDatabase, word: string, options: KillOptions): Promise<Killed> {
-  const { nodes: count, rounds, seed, submitted = 8, clients = 3, log = () => {}, plan = every, behind } = options;
+  const {
+    nodes: count,
+    rounds,
+    seed,
+    submitted = 8,
+    clients = 3,
+    log = () => {},
+    plan = every,
+    behind,
+    mostMs,
+  } = options;
   const random = randomFrom(seed);
   const url = database.url as string;
   await (await database.open()).close();
@@ -107,9 +119,12 @@ export async function killNodes(database: TestDatabase, word: string, options: K
       ...Array.from({ length: clients }, (_, n) => client(n)),
     ]);
     const killing = async () => {
-      for (let round = 0; round < rounds; round++) {
+      const deadline = performance.now() + (mostMs ?? Number.POSITIVE_INFINITY);
+      for (let round = 0; round < rounds && performance.now() < deadline; round++) {
         const [phase, signal] = plan[round % plan.length] ?? ['model', 'SIGKILL'];
         await kill(phase, signal);
+        // Who has taken turns over begins to run them.
+        await sleep(300 + random(700));
       }
       await successor;
       isOver = true;

@@ -7,14 +7,14 @@ import type { Killed } from './kill-nodes.ts';
 import { killNodes, percentile, phases, signals } from './kill-nodes.ts';
 import { restateProgram } from './restate-server.ts';
 
-// node test/nodes/kill-soak.ts [kills, default 100] [nodes, default 3] [seed] [--dispatcher postgres|restate]: nodes over one
-// PostgreSQL, killed and frozen.
+// node test/nodes/kill-soak.ts [kills, default 100] [nodes, default 3] [seed] [--dispatcher postgres|restate]
+// [--seconds N, after which nothing more is killed]: nodes over one PostgreSQL, killed and frozen.
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { dispatcher: { type: 'string', default: 'postgres' } },
+  options: { dispatcher: { type: 'string', default: 'postgres' }, seconds: { type: 'string', default: 'Infinity' } },
 });
-const { dispatcher } = values;
+const { dispatcher, seconds } = values;
 if (dispatcher !== 'postgres' && dispatcher !== 'restate') throw new Error('--dispatcher: postgres or restate');
 const [rounds = 100, nodes = 3, seed = Date.now() % 2 ** 32] = positionals.map(Number);
 if (postgresServer.skip) throw new Error(`no PostgreSQL: ${postgresServer.skip}`);
@@ -28,6 +28,7 @@ try {
     nodes,
     rounds,
     seed,
+    mostMs: Number(seconds) * 1000,
     log: console.log,
     ...(restate ? { behind: restate.behind } : {}),
   });

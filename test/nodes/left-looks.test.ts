@@ -195,3 +195,33 @@ test('NODE9-06 a look whose turn the store has not taken is brought again: it ha
   expect(calls()).toBe(2);
   expect(await host.unfinished()).toEqual([]);
 });
+
+test('NODE9-09 an outcome that is brought to a program without receivers is left to another one, and that is reported once', async () => {
+  const { dispatcher, bring, scheduled } = byHand();
+  const { host, warnings } = program(dispatcher);
+  await host.work({ lookMs: 3_600_000 });
+  const owed = { agent: '@outcome', userId: 'ann', sessionId: 'msg_1/s1' };
+  // After some times it is left to who has the receiver, and looks for it.
+  for (let n = 0; n < 12; n++) await bring(owed);
+  expect(scheduled).toEqual(Array(5).fill(owed));
+  expect(warnings).toEqual([
+    'outcomes are owed to webhooks, and this program names none: they are left to one that does',
+  ]);
+});
+
+test('NODE9-10 a time of a schedule whose webhook a program does not name is left to one that does', async () => {
+  const outcomes = { names: ['crm'], takesAnswer: () => false, deliver: async () => 'done' as const };
+  const [first, second] = [byHand(), byHand()];
+  const names = program(first.dispatcher, { outcomes });
+  const other = program(second.dispatcher);
+  let now = Date.UTC(2026, 10, 30, 9, 0, 30);
+  for (const { store } of [names, other]) Object.assign(store.journal, { now: async () => now });
+  for (const { host } of [names, other]) await host.work({ lookMs: 3_600_000 });
+  await names.host.schedules.set({ name: 'report', cron: '* * * * *', agent: 'bot', input: 'go', webhook: 'crm' });
+  now += 35_000;
+  const due = { agent: '@schedule', userId: 'ann', sessionId: 'report' };
+  expect(await refusal(second.bring(due))).toMatchObject({ code: 'E_BAD_INPUT' });
+  await first.bring(due);
+  const at = '2026-11-30T09:01:00.000Z';
+  expect((await names.host.schedules.list())[0]?.last).toMatchObject({ at, outcome: 'begun' });
+});

@@ -26,7 +26,8 @@ const host = nodeHost(store, world, {
   ...(version === undefined ? {} : { version }),
   ...(onAgentChanged === undefined ? {} : { onAgentChanged: onAgentChanged as 'go' }),
 });
-const work = await host.work({ concurrency: 50 });
+// A turn of a test may meet the deaths of more programs than a machine has in a year.
+const work = await host.work({ concurrency: 50, maxDeaths: 1000 });
 const server = await serve(host, {
   authenticate: ({ token = '' }) => ({ id: token, ...(token === 'boss' ? { roles: ['boss'] } : {}) }),
   warn,

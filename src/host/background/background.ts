@@ -25,6 +25,8 @@ import { checkPriority, splitOptions, storeBeginning } from './submit.ts';
 import type { Work, WorkHost, WorkOptions } from './work.ts';
 import { HostWork } from './work.ts';
 
+/** Milliseconds after which an outcome that is left to others is put off no more: who has its receiver looks for it. */
+const MOST_LEFT_MS = 60_000;
 /** Looks that a host does at a time for itself. */
 const OWN_CONCURRENCY = 64;
 
@@ -66,6 +68,9 @@ export class Background {
   readonly outcomes: OwedOutcomes | undefined;
   readonly #workers = new Set<HostWork>();
   readonly #held = new HeldTurns();
+  /** Outcomes that were left to others. */
+  readonly #left = new HeldTurns();
+  #hasLeft = false;
   #own: ProcessDispatcher | undefined;
   /** Until the own one is at rest. */
   #quiet: Promise<void> | undefined;
@@ -193,7 +198,7 @@ export class Background {
    */
   async look(place: SessionPlace): Promise<void> {
     if (place.agent === SCHEDULES) return this.schedules.look(place);
-    if (place.agent === OUTCOMES) return this.outcomes?.look(place);
+    if (place.agent === OUTCOMES) return this.outcomes ? this.outcomes.look(place) : this.#leave(place);
     const goOn = async (session: HostedSession) => {
       if (session.liveRun || !(await isUnfinished(session))) return false;
       try {
@@ -222,6 +227,16 @@ export class Background {
     if (this.#isClosed && !this.given) return;
     const dispatcher = this.given ?? this.#ownServed();
     await (at.getTime() <= Date.now() ? dispatcher.wake(place) : dispatcher.schedule(place, at));
+  }
+
+  /** For a program that has receivers of outcomes: this one, which has none, has taken its wake. */
+  async #leave(place: SessionPlace): Promise<void> {
+    const ms = this.#left.next(place).getTime() - Date.now();
+    if (!this.#hasLeft) {
+      this.#host.warn('outcomes are owed to webhooks, and this program names none: they are left to one that does');
+    }
+    this.#hasLeft = true;
+    if (ms <= MOST_LEFT_MS) await this.given?.schedule(place, new Date(Date.now() + ms));
   }
 
   /** For a program of the version that it was begun by: this one has taken its wake. */

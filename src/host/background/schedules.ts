@@ -226,6 +226,12 @@ export class HostSchedules implements Schedules {
     if (set.missed === 'skip' && now - due > LATE_MS) return { at, outcome: 'missed' };
     const sessionId = `${set.name}-${at.slice(0, 16).replaceAll(/[-:]/g, '')}Z`;
     try {
+      // Another program may name the receiver that this one does not.
+      this.#host.checkWebhook(set.webhook, `schedule ${set.name}`);
+    } catch (error) {
+      if (now - due < UNKNOWN_MS) throw error;
+    }
+    try {
       await this.#host.begin({ ...set, sessionId, streamId: `schedule-${sessionId}` });
       return { at, outcome: 'begun', sessionId };
     } catch (error) {
