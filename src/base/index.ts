@@ -44,7 +44,7 @@ export {
   texts,
 } from './shape.ts';
 export { isUnlimited, strictestLimits } from './strictest-limits.ts';
-export { isoTime } from './time.ts';
+export { clockCorrection, commonTime, isoTime, localTime, noteCommonTime } from './time.ts';
 export { isTimed, KEEP_ALIVE_MS, keepingProcess, MAX_TIMER_MS } from './timer.ts';
 export { ToldOnce } from './told-once.ts';
 export { unreachable } from './unreachable.ts';

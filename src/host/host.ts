@@ -1,4 +1,4 @@
-import { keepingProcess, warnWith } from '../base/index.ts';
+import { keepingProcess, localTime, warnWith } from '../base/index.ts';
 import type {
   AgentDescriptor,
   AgentSource,
@@ -131,7 +131,7 @@ class Host implements AgentHost, Holder {
         this.approvals.announce(rootAgent, userId, question);
         const { expiresAt } = question;
         const place = { agent: rootAgent, userId, sessionId: root };
-        if (expiresAt !== undefined) void this.#background.lookAt(place, new Date(expiresAt));
+        if (expiresAt !== undefined) void this.#background.lookAt(place, new Date(localTime(Date.parse(expiresAt))));
       },
       answered: ({ userId }, callId) => this.approvals.changed(userId, callId),
       rested: ({ rootAgent: agent, userId, root: sessionId }) => {

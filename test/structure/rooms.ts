@@ -238,7 +238,7 @@ export const rooms: readonly Room[] = [
   room(
     'adapters/stores/sql/statements',
     'SQL without a database: steps, rows, reads, versions of a schema',
-    'contracts runtime',
+    'contracts base runtime',
   ),
   room(
     'adapters/stores/sql/databases',
@@ -471,7 +471,7 @@ export const rooms: readonly Room[] = [
   room(
     'cli/commands',
     'one file for each command',
-    'contracts session gate runtime conformance adapters/stores/common adapters/stores/sql adapters/adk adapters/audit adapters/remote adapters/acp host host/mcp host/websocket cli/terminal cli/view cli/questions cli/workspace cli/turn',
+    'contracts base session gate runtime conformance adapters/stores/common adapters/stores/sql adapters/adk adapters/audit adapters/remote adapters/acp host host/mcp host/websocket cli/terminal cli/view cli/questions cli/workspace cli/turn',
   ),
   room('cli', 'the command line', 'contracts cli/terminal cli/workspace cli/commands'),
   room(

@@ -1,3 +1,4 @@
+import { clockCorrection, commonTime } from '../../base/index.ts';
 import type { AgentHost, Work } from '../../host/index.ts';
 import type { BusLag } from '../workspace/index.ts';
 
@@ -24,7 +25,7 @@ export class ServeFigures {
     return {
       ...this.#ofTurns(),
       ...(lag === undefined ? {} : { bus_lag_seconds: lag }),
-      ...(oldest === undefined ? {} : { oldest_question_seconds: Math.max(0, (Date.now() - oldest) / 1000) }),
+      ...(oldest === undefined ? {} : { oldest_question_seconds: Math.max(0, (commonTime() - oldest) / 1000) }),
     };
   };
 
@@ -37,6 +38,7 @@ export class ServeFigures {
       orphaned_turns_total: orphans,
       turns_left_alone: leftAlone,
       webhooks_given_up: givenUp,
+      clock_correction_seconds: clockCorrection(),
     };
   }
 

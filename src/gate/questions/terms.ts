@@ -1,3 +1,4 @@
+import { commonTime } from '../../base/index.ts';
 import type { ApprovalRequest, ApproverRule, PutQuestion, ReportedRequest } from '../../contracts/index.ts';
 import { canonicalJson, isPolicyQuestion } from '../../contracts/index.ts';
 import { approversOf, bothRules } from './approvers.ts';
@@ -31,7 +32,7 @@ const STATES = { accept: 'accepted', decline: 'declined', cancel: 'cancelled' } 
 /** What a question has come to at `now`, epoch milliseconds. An answer in time counts, whenever it is read. */
 export function questionState(
   { answer, expiresAt }: { answer?: { action: keyof typeof STATES }; expiresAt?: number | undefined },
-  now = Date.now(),
+  now = commonTime(),
 ): QuestionState {
   if (answer) return STATES[answer.action];
   return hasExpired(expiresAt, now) ? 'expired' : 'open';
@@ -39,7 +40,7 @@ export function questionState(
 
 /** When a question that is asked now runs out, epoch milliseconds. */
 export function expiryFromNow({ expiresIn }: { expiresIn?: number | undefined }): number | undefined {
-  return expiresIn === undefined ? undefined : Date.now() + expiresIn * 1000;
+  return expiresIn === undefined ? undefined : commonTime() + expiresIn * 1000;
 }
 
 /** When nobody can say yes any more, epoch milliseconds: of policy's time, and of what the question was put with. */
@@ -48,7 +49,7 @@ export function expiryOf({ requestedAt }: ReportedRequest, { expiresIn, expiresA
   return own === undefined || expiresAt === undefined ? (own ?? expiresAt) : Math.min(own, expiresAt);
 }
 
-export function hasExpired(expiresAt: number | undefined, now = Date.now()): boolean {
+export function hasExpired(expiresAt: number | undefined, now = commonTime()): boolean {
   return expiresAt !== undefined && expiresAt <= now;
 }
 
@@ -61,7 +62,7 @@ export function changesAt({ expiresAt }: ReportedRequest): number | undefined {
 export function untilFirstChange(questions: readonly ReportedRequest[]): number | undefined {
   let first = Number.POSITIVE_INFINITY;
   for (const question of questions) first = Math.min(first, changesAt(question) ?? first);
-  return first === Number.POSITIVE_INFINITY ? undefined : Math.max(0, first - Date.now()) + 1;
+  return first === Number.POSITIVE_INFINITY ? undefined : Math.max(0, first - commonTime()) + 1;
 }
 
 /** A question, held to what it was put with as well: whichever is stricter. */

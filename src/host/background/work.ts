@@ -1,4 +1,4 @@
-import { keepingProcess, MAX_TIMER_MS, ToldOnce } from '../../base/index.ts';
+import { commonTime, keepingProcess, MAX_TIMER_MS, ToldOnce } from '../../base/index.ts';
 import type { Dispatcher, SessionPlace } from '../../contracts/index.ts';
 import { nameOfPlace } from '../../session/index.ts';
 import type { ApprovalHost } from '../approvals/index.ts';
@@ -264,7 +264,7 @@ export class HostWork implements Work {
   /** By itself: a look for the dead may wait for one that is silent, which is no work. */
   async #findRested(isFirst: boolean): Promise<void> {
     const begun = performance.now();
-    const found = await this.#host.unattended({ changedSince: isFirst ? 0 : Date.now() - RESTING_MS });
+    const found = await this.#host.unattended({ changedSince: isFirst ? 0 : commonTime() - RESTING_MS });
     this.#restingAt = begun + (performance.now() - begun) / RESTING_PART;
     const rested = await withoutSubagents(this.#host, this.#rested(found, isFirst));
     await Promise.all(rested.map((place) => this.#dispatcher.wake(place)));

@@ -1,4 +1,4 @@
-import { MANY, newId } from '../../base/index.ts';
+import { commonTime, MANY, newId } from '../../base/index.ts';
 import type {
   Content,
   DecisionRecord,
@@ -249,7 +249,7 @@ export function createEvent(init: EventInit): StoredEvent {
     streamId: '',
     path: '',
     author: init.author,
-    timestamp: init.timestamp ?? Date.now(),
+    timestamp: init.timestamp ?? commonTime(),
     partial: false,
     turnComplete: true,
     longRunningToolIds: noIds,

@@ -8,6 +8,7 @@ import type { SqlOptions } from './options.ts';
 import { oneConnection, SqlSessionService } from './services/index.ts';
 import { sqlitePath } from './sqlite-file/index.ts';
 import type { SqlDialect } from './statements/index.ts';
+import { databaseTime } from './statements/index.ts';
 import { checkSql } from './store-shape.ts';
 
 /** One holds the locks of running sessions. */
@@ -40,6 +41,7 @@ export async function openSql<DB>(target: string | Kysely<DB>, options: SqlOptio
     if (typeof target !== 'string') await engine.checkSettings();
     if (options.migrate !== false) await engine.migrate();
     else await engine.check();
+    await databaseTime(engine);
     return new SqlSessionService(engine, options);
   } catch (error) {
     await engine.close().catch(() => {});

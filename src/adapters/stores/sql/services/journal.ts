@@ -11,7 +11,7 @@ import { isSafeId, messageOf, parseJson } from '../../../../contracts/index.ts';
 import { newId } from '../../../../runtime/index.ts';
 import { damagedNotes, HOST_NOTES } from '../../../../session/index.ts';
 import type { Row, SqlDialect, SqlEngine, Steps, Value } from '../statements/index.ts';
-import { all, now, one, runStatement } from '../statements/index.ts';
+import { all, databaseTime, now, runStatement } from '../statements/index.ts';
 
 const KEY = 'app_name = ? AND user_id = ? AND session_id = ? AND agent = ?';
 const COLUMNS = 'app_name, user_id, session_id, agent';
@@ -68,11 +68,7 @@ export class SqlJournal implements HostJournal {
   }
 
   async now(): Promise<number> {
-    const engine = this.#ready();
-    const { clock } = engine.dialect;
-    if (clock === undefined) return Date.now();
-    const row = await engine.transaction('read', () => one(`SELECT ${clock} AS clock`, []));
-    return Number(row?.clock);
+    return databaseTime(this.#ready());
   }
 
   async forget(scope: { app: string; userId: string; sessionId?: string }): Promise<void> {

@@ -1,4 +1,5 @@
 /** SQL without a database: steps, rows, reads, versions of a schema. */
+export { databaseTime } from './clock.ts';
 export type { Locks, SchemaStep, SqlDialect } from './dialect.ts';
 export { DuplicateEvent } from './duplicate.ts';
 export type { HeldConnection, LongWrite, SqlEngine } from './engine.ts';

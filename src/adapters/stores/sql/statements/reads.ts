@@ -1,3 +1,4 @@
+import { noteCommonTime } from '../../../../base/index.ts';
 import type { SessionSummary } from '../../../../contracts/index.ts';
 import { isSafeId } from '../../../../contracts/index.ts';
 import type {
@@ -58,7 +59,7 @@ export class Reads {
     const own = ['state', 'last_seq', 'epoch', 'owner', 'title', 'initial_state'].map((column) => `s.${column}`);
     this.#session = `SELECT s.app_name, s.user_id, s.id, ${own.join(', ')},
         ${dialect.time('s.inserted_at')} AS inserted_at, ${dialect.time('s.updated_at')} AS updated_at,
-        a.state AS app_state, u.state AS user_state
+        a.state AS app_state, u.state AS user_state${dialect.clock === undefined ? '' : `, ${dialect.clock} AS clock`}
       FROM adk_sessions s
       LEFT JOIN adk_app_states a ON a.app_name = s.app_name
       LEFT JOIN adk_user_states u ON u.app_name = s.app_name AND u.user_id = s.user_id
@@ -69,7 +70,10 @@ export class Reads {
   }
 
   *session(key: SessionKey): Steps<SessionRow | undefined> {
-    return toSession(yield* one(this.#session, values(key)));
+    const asked = Date.now();
+    const row = yield* one(this.#session, values(key));
+    if (row && this.dialect.clock !== undefined) noteCommonTime(Number(row.clock), asked);
+    return toSession(row);
   }
 
   /** Events with `from < seq <= to`, in order. */

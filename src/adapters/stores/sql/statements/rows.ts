@@ -1,3 +1,4 @@
+import { commonTime } from '../../../../base/index.ts';
 import type { SessionSummary } from '../../../../contracts/index.ts';
 import { CoxswainError, canonicalJson, deepFreeze, messageOf, parseJson } from '../../../../contracts/index.ts';
 import type { OpenCall, SessionKey, SessionRecord, StoredEvent, StoredEventRow } from '../../../../runtime/index.ts';
@@ -245,13 +246,13 @@ export function columnTime(ms: number): string {
 }
 
 export function now(): string {
-  return sqlTime(Date.now());
+  return sqlTime(commonTime());
 }
 
 let lastMicros = 0;
 
 /** Now, with microseconds, each once in this process: orders what is made within one millisecond. */
 export function uniqueNow(): string {
-  lastMicros = Math.max(lastMicros + 1, Date.now() * 1000);
+  lastMicros = Math.max(lastMicros + 1, Math.trunc(commonTime() * 1000));
   return sqlTime(Math.floor(lastMicros / 1000), lastMicros % 1000);
 }
