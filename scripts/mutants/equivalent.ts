@@ -610,6 +610,20 @@ export const equivalents: readonly Equivalent[] = [
     mutated: [';'],
     reason: 'What is not kept is made again, and is the same.',
   },
+  {
+    fileName: 'src/runtime/agent/turn-limits.ts',
+    line: 'if (limits.usd !== undefined && (turn.usage.cost?.usd ?? 0) >= limits.usd) {',
+    original: 'limits.usd !== undefined',
+    mutated: ['true'],
+    reason: 'No number is as large as none.',
+  },
+  {
+    fileName: 'src/runtime/store/question-rows.ts',
+    line: 'ids?.delete(requestId);',
+    original: 'ids?.delete',
+    mutated: ['ids.delete'],
+    reason: 'Each row that is deleted has been set, with its call.',
+  },
 ];
 
 export function reasonFor({ fileName, line, original, mutated }: Survivor): string | undefined {
