@@ -123,7 +123,7 @@ export const growing: Readonly<Record<string, Growing>> = {
   },
   observers: {
     unit: 'observers of one session, each of whom is shown one turn',
-    sizes: [200, 400, 800, 1600],
+    sizes: [800, 1600, 3200, 6400],
     async run(size) {
       const host = hostOf();
       const session = await host.open('a');

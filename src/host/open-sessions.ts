@@ -54,7 +54,7 @@ export class OpenSessions {
   }
 
   get handles() {
-    return [...this.#open.values(), ...this.#deleted].flatMap(({ handles }) => handles);
+    return [...this.#open.values(), ...this.#deleted].flatMap(({ handles }) => [...handles]);
   }
 
   /** Its last handle is closed. */
@@ -118,7 +118,7 @@ export class OpenSessions {
     }
     if (!shared) {
       const present = place.caller?.shared.present ?? new LazyMap();
-      shared = { handles: [], present, begun: undefined, journals: new LazyMap() };
+      shared = { handles: new Set(), present, begun: undefined, journals: new LazyMap() };
       this.#open.set(name, shared);
     }
     const inner = wrap(isOwn(opened) ? opened : this.#witnessed(agent, opened, id, place, shared));
@@ -134,7 +134,7 @@ export class OpenSessions {
         descriptors,
       }),
     );
-    shared.handles = shared.handles.concat(session);
+    shared.handles.add(session);
     return session;
   }
 
@@ -183,7 +183,7 @@ export class OpenSessions {
    */
   async borrow(agent: string, userId: string, sessionId: string, toRun = false): Promise<BorrowedSession> {
     const names = [undefined, agent].map((of) => openSessionName(userId, sessionId, of));
-    const open = names.flatMap((name) => this.#open.get(name)?.handles ?? []);
+    const open = names.flatMap((name) => [...(this.#open.get(name)?.handles ?? [])]);
     const ours = open.filter((handle) => handle instanceof HostedSession);
     const handles = ours.filter((handle) => handle.descriptor.name === agent && !handle.isClosed);
     const known = handles.find((handle) => handle.running) ?? handles[0];

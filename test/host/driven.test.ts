@@ -78,7 +78,7 @@ function driven(
   const session = new HostedSession(made as unknown as AgentSession, framed.made);
   if (subagents)
     Object.assign(session, { subagents: { begin: async () => undefined, of: () => undefined, ...subagents } });
-  framed.shared.handles = [session];
+  framed.shared.handles.add(session);
   const run = async (input: Parameters<HostedSession['stream']>[0] = 'go', execution: ExecutionOptions = {}) => {
     const events: AgentEvent[] = [];
     for await (const event of session.stream(input, execution)) events.push(event);

@@ -45,7 +45,12 @@ export function frameOf({
       return {} as HostedSession;
     },
   };
-  const shared: SharedStanding = { handles: [], present: new LazyMap(), begun: undefined, journals: new LazyMap() };
+  const shared: SharedStanding = {
+    handles: new Set(),
+    present: new LazyMap(),
+    begun: undefined,
+    journals: new LazyMap(),
+  };
   const where: SessionOwnership = {
     ...{ userId: 'ann', principal: ann, ephemeral: undefined, root: 's', rootAgent: 'bot' },
     ...place,

@@ -171,14 +171,16 @@ describe('what a session is to its host', () => {
         liveRun: { hold: { isHeld: running } },
       }) as never as HostedSession;
     const other = {};
-    shared.handles = [handle('a', false, other), handle('b', true, made)];
-    expect([made.running(), made.holds()]).toEqual([shared.handles[1], true]);
+    const [a, b] = [handle('a', false, other), handle('b', true, made)];
+    for (const one of [a, b]) shared.handles.add(one);
+    made.session = b;
+    expect([made.running(), made.holds()]).toEqual([b, true]);
     made.wakeAll();
     expect(woken).toEqual(['a', 'b']);
     made.closed();
-    expect([shared.handles.length, told]).toEqual([1, []]);
+    expect([shared.handles.size, told]).toEqual([1, []]);
     expect([made.running(), made.holds()]).toEqual([undefined, false]);
-    shared.handles = [];
+    shared.handles.clear();
     made.closed();
     expect(told).toEqual([['forget', 'ann/s', expect.objectContaining({ root: 's' }), shared]]);
   });

@@ -337,7 +337,7 @@ describe('a handle of a session', () => {
     const framed = frameOf({ tools: [], ...given, inner: inner as never });
     Object.assign(framed.made, {});
     const session = new HostedSession(inner, framed.made);
-    framed.shared.handles = [session];
+    framed.shared.handles.add(session);
     if (subagents) Object.assign(session, { subagents: { find: async () => undefined, ...subagents } });
     return { session, told, frame: framed.made, shared: framed.shared, framed };
   }
@@ -404,7 +404,7 @@ describe('a handle of a session', () => {
   test('hands on answers and words, and wakes whoever waits', async () => {
     const { session, told, shared } = handleOf();
     const wake = vi.fn();
-    shared.handles = [session, { wake, running: false } as never];
+    shared.handles.add({ wake, running: false } as never);
     expect(await session.respond('q', { kind: 'approve', starts: true } as never)).toEqual({ status: 'settled' });
     expect(told).toEqual([['respond', 'q', { kind: 'approve' }]]);
     expect(wake).toHaveBeenCalledTimes(1);
@@ -558,7 +558,7 @@ describe('a handle of a session', () => {
     const { session, shared, framed } = handleOf(inner);
     const other = new HostedSession(innerOf(inner).inner, frameOf({ tools: [] }).made);
     Object.assign(other.frame, { shared });
-    shared.handles = [session, other];
+    shared.handles.add(other);
     const first = session.stream('go').next();
     await settle();
     expect([session.running, other.running, other.liveRun !== undefined]).toEqual([true, false, true]);

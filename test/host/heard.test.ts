@@ -44,7 +44,7 @@ describe('what other processes do to a session that runs here', () => {
     const warnings: unknown[][] = [];
     Object.assign(framed.host, { warn: (...said: unknown[]) => void warnings.push(said) });
     const session = new HostedSession(inner as unknown as AgentSession, framed.made);
-    framed.shared.handles = [session];
+    framed.shared.handles.add(session);
     const ended = session.stream('go').next();
     return { session, ended, go, deaf, aborted, warnings, hear: (heard: Heeded) => tell(heard) };
   }

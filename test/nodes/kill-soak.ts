@@ -8,13 +8,19 @@ import { killNodes, percentile, phases, signals } from './kill-nodes.ts';
 import { restateProgram } from './restate-server.ts';
 
 // node test/nodes/kill-soak.ts [kills, default 100] [nodes, default 3] [seed] [--dispatcher postgres|restate]
-// [--seconds N, after which nothing more is killed]: nodes over one PostgreSQL, killed and frozen.
+// [--seconds N, after which nothing more is killed] [--silent MS, default 1750: silentMs of the nodes]: nodes over one PostgreSQL,
+// killed and frozen.
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { dispatcher: { type: 'string', default: 'postgres' }, seconds: { type: 'string', default: 'Infinity' } },
+  options: {
+    dispatcher: { type: 'string', default: 'postgres' },
+    seconds: { type: 'string', default: 'Infinity' },
+    silent: { type: 'string', default: '1750' },
+  },
 });
-const { dispatcher, seconds } = values;
+const { dispatcher, seconds, silent } = values;
+process.env.COXSWAIN_TEST_SILENT_MS = silent;
 if (dispatcher !== 'postgres' && dispatcher !== 'restate') throw new Error('--dispatcher: postgres or restate');
 const [rounds = 100, nodes = 3, seed = Date.now() % 2 ** 32] = positionals.map(Number);
 if (postgresServer.skip) throw new Error(`no PostgreSQL: ${postgresServer.skip}`);

@@ -27,7 +27,8 @@ const host = nodeHost(store, world, {
   ...(onAgentChanged === undefined ? {} : { onAgentChanged: onAgentChanged as 'go' }),
 });
 // A turn of a test may meet the deaths of more programs than a machine has in a year.
-const work = await host.work({ concurrency: 50, maxDeaths: 1000 });
+const silentMs = Number(process.env.COXSWAIN_TEST_SILENT_MS ?? 1750);
+const work = await host.work({ concurrency: 50, maxDeaths: 1000, silentMs });
 const server = await serve(host, {
   authenticate: ({ token = '' }) => ({ id: token, ...(token === 'boss' ? { roles: ['boss'] } : {}) }),
   warn,

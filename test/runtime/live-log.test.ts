@@ -59,6 +59,31 @@ describe('a session in this process', () => {
     expect(heard).toEqual(['one a', 'two a', 'two b']);
   });
 
+  test('an event is for those who listened as it came: one who comes in the midst of it hears the next, one who leaves hears this', async () => {
+    const { live } = await opened();
+    const heard: string[] = [];
+    let late = () => {};
+    let stop = () => {};
+    live.listen(({ id }) => {
+      if (id === 'a') {
+        late = live.listen((next) => heard.push(`late ${next.id}`));
+        stop();
+      }
+      if (id === 'b') late();
+    });
+    stop = live.listen(({ id }) => heard.push(`left ${id}`));
+    // The same function twice is two listeners.
+    const same = ({ id }: { id: string }) => void heard.push(`same ${id}`);
+    const [once] = [live.listen(same), live.listen(same)];
+    await live.append([event('a')]);
+    expect(heard).toEqual(['left a', 'same a', 'same a']);
+    heard.length = 0;
+    once();
+    once();
+    await live.append([event('b'), event('c')]);
+    expect(heard).toEqual(['same b', 'late b', 'same c']);
+  });
+
   test('asks a store in memory nothing where its log stands, and one that reads in its own way each time', async () => {
     const { sessions, live } = await opened({}, { 'app:x': 1 });
     expect(live.catchUp()).toBeUndefined();

@@ -41,7 +41,7 @@ import type { Handle } from './handle.ts';
 /** What all handles of a session know of it. */
 export interface SharedStanding {
   /** Those that are open in this host. */
-  handles: readonly Handle[];
+  readonly handles: Set<Handle>;
   /** People who have opened it, by {@link nameOfPrincipal}, with the roles that they had last. */
   readonly present: LazyMap<string, Principal>;
   /** What the newest turn was begun with, for executors that keep no terms. */
@@ -347,7 +347,8 @@ export class HostedFrame implements JudgeOptions {
 
   /** The handle of this session that runs it, in this host. */
   running(): Handle | undefined {
-    return this.shared.handles.find((handle) => handle.running);
+    for (const handle of this.shared.handles) if (handle.running) return handle;
+    return undefined;
   }
 
   /** Something was answered: all handles of this session look again. */
@@ -357,8 +358,8 @@ export class HostedFrame implements JudgeOptions {
 
   closed(): void {
     const { shared } = this;
-    shared.handles = shared.handles.filter((handle) => handle.frame !== this);
-    if (shared.handles.length > 0) return;
+    if (this.session) shared.handles.delete(this.session);
+    if (shared.handles.size > 0) return;
     this.#host.forget(this.#name, this.#place, shared);
     const { ephemeral, caller } = this.#place;
     // Nobody can come back to it: whoever opens one of this id opens another.

@@ -70,8 +70,8 @@ export class Beginnings {
 }
 
 /** Ends the streams that are about to begin, on whichever handle; false: there is none. */
-export async function abortBeginnings(handles: readonly Handle[], reason: CoxswainError): Promise<boolean> {
-  const runs = await Promise.all(handles.flatMap((handle) => handle.beginnings.abort(reason)));
+export async function abortBeginnings(handles: Iterable<Handle>, reason: CoxswainError): Promise<boolean> {
+  const runs = await Promise.all([...handles].flatMap((handle) => handle.beginnings.abort(reason)));
   await Promise.all(runs.map((run) => run?.ended));
   return runs.some((run) => run !== undefined);
 }

@@ -106,7 +106,7 @@ const isExcluded = ({ options: { excludeTools = [] } }: RunScope, { name = '' }:
   excludeTools.includes(name);
 
 /** Questions whose terms one stored event has: more of them would hold up others of the process. */
-const PUT_AT_ONCE = 4 * MANY;
+const PUT_AT_ONCE = 2 * MANY;
 
 /** What policy obliges to is kept before anybody sees the question: whoever goes on is held to it. */
 async function keepPut(
@@ -115,6 +115,7 @@ async function keepPut(
   steps: readonly Step[],
 ): Promise<void> {
   if (!keepsQuestions(inner)) return;
+  if (steps.length > MANY) await breath();
   let put: PutQuestion[] = [];
   for (const [index, step] of steps.entries()) {
     if (step.kind !== 'ask') continue;

@@ -1,4 +1,4 @@
-import { LazyMap, MANY } from '../../base/index.ts';
+import { LazyMap, LazySet, MANY } from '../../base/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { History, Viewer } from '../history/index.ts';
 import type { Fold, StoredEvent } from '../log/index.ts';
@@ -20,7 +20,9 @@ export interface Held {
 /** Events from one checkpoint to the next, where the store says nothing; a log of twice as many is read as it is. */
 const EVERY = 500;
 
-const noListeners: readonly never[] = [];
+interface Listener {
+  readonly hear: (event: StoredEvent) => void;
+}
 
 /**
  * What this process has of the log of one session, and what it comes to: events are taken in here alone, in order, and
@@ -35,8 +37,9 @@ export abstract class LiveLog {
   readonly held = new LazyMap<string, Held>();
   readonly #log: SessionLog;
   readonly #histories: ViewerHistories;
-  /** Copied when it changes: somebody may be in the middle of it. */
-  #listeners: readonly ((event: StoredEvent) => void)[] = noListeners;
+  readonly #listeners = new LazySet<Listener>();
+  /** Those that the next event is for; undefined: others than for the last one. Somebody may be in the middle of them. */
+  #hearing: readonly Listener[] | undefined;
   /** What lies before the checkpoint is being read. */
   #reading: Promise<void> | undefined;
 
@@ -165,9 +168,11 @@ export abstract class LiveLog {
 
   /** Called for each stored event, in order, as soon as it is part of the fold. */
   listen(listener: (event: StoredEvent) => void): () => void {
-    this.#listeners = this.#listeners.concat(listener);
+    const own = { hear: listener };
+    this.#listeners.add(own);
+    this.#hearing = undefined;
     return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== listener);
+      if (this.#listeners.delete(own)) this.#hearing = undefined;
     };
   }
 
@@ -222,9 +227,10 @@ export abstract class LiveLog {
       this.#histories.clear();
       this.releaseHeld('the session was rewound');
     }
-    if (this.#listeners.length === 0) return;
+    if (this.#listeners.size === 0) return;
     this.settle();
-    for (const listener of this.#listeners) listener(event);
+    this.#hearing ??= [...this.#listeners];
+    for (const { hear } of this.#hearing) hear(event);
   }
 
   #forgetTurn(): void {
