@@ -160,4 +160,28 @@ describe('keys of a server', () => {
     vi.advanceTimersByTime(3000);
     expect(vi.getTimerCount()).toBe(0);
   });
+
+  test('ATK2-04 what is forgotten, refused or asked again is not counted', async () => {
+    const book = new KeyBook({ keyMs: 1000, maxKeys: 1 });
+    const run = (session: number, act: () => Promise<unknown> = async () => 'done', key = 'k') =>
+      book.run('anna', `s${session}/`, { key, body: 1, isInLog: false }, act);
+    const full = { code: 'E_RATE_LIMIT' };
+    for (let n = 0; n < 40; n++) await expect(run(0, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    for (let session = 0; session < 16; session++) await run(session);
+    await expect(run(16)).rejects.toMatchObject(full);
+    // A change of a session that is deleted meanwhile is no longer counted when it is answered.
+    book.forget('anna', 's3/');
+    const { promise, reject } = Promise.withResolvers<unknown>();
+    const late = run(3, () => promise);
+    await expect(run(16)).rejects.toMatchObject(full);
+    book.forget('anna', 's3/');
+    reject(new Error('gone'));
+    await expect(late).rejects.toThrow('gone');
+    expect(await run(16)).toBe('done');
+    await expect(run(17)).rejects.toMatchObject(full);
+    vi.advanceTimersByTime(1001);
+    for (let session = 20; session < 36; session++) await run(session);
+    await expect(run(36)).rejects.toMatchObject(full);
+    book.close();
+  });
 });

@@ -43,7 +43,11 @@ async function objects(): Promise<Figures> {
 export async function measure(rows: Figures): Promise<Figures> {
   const collect = globalThis.gc;
   if (!collect) throw new Error('start it with node --expose-gc');
-  for (let n = 0; n < 3; n++) collect();
+  for (let n = 0; n < 3; n++) {
+    collect();
+    // What is to be done once something is gone is done now, and lets go of more.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
   const heap = Math.round(process.memoryUsage().heapUsed / 1024);
   const handles = (process as unknown as { _getActiveHandles(): object[] })._getActiveHandles();
   const children = handles.filter((handle) => (handle as Partial<ChildProcess>).spawnfile !== undefined);

@@ -68,7 +68,8 @@ export async function openPlace() {
       { id: 'clerk', tool: 'clerk', outcome: 'allow' },
     ]),
   });
-  const limits = { idleMs: IDLE_MS, maxSessionsPerPrincipal: 10_000 };
+  // Keys are given back before it is quiet, as all else.
+  const limits = { idleMs: IDLE_MS, keyMs: IDLE_MS, maxSessionsPerPrincipal: 10_000 };
   const server = await serve(host, { limits });
   const mcp = await serveMcpHttp(host, { sessionIdleMs: IDLE_MS, answerMs: IDLE_MS, agents: ['bot'] });
   const back = await serveExecutor({ app: 'back', agents: [clerk], store: store }, { limits });

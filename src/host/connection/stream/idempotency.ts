@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { CoxswainError, canonicalJson } from '../../../contracts/index.ts';
+import { LazyMap } from '../../../session/index.ts';
 
 export interface KeyLimits {
   /** Milliseconds that a key is remembered after its answer. */
@@ -20,10 +21,16 @@ interface Known {
 /** Same key and body: same answer, done once. Same key, other body: a conflict. No key is forgotten before its time. */
 export class IdempotencyKeys {
   readonly #limits: KeyLimits;
-  readonly #known = new Map<string, Known>();
+  /** Most sessions have one or two. */
+  readonly #known = new LazyMap<string, Known>();
+  readonly #counted: (more: number) => void;
+  /** When the newest answer was given. */
+  #answeredAt = Number.NEGATIVE_INFINITY;
 
-  constructor(limits: KeyLimits) {
+  /** @param counted called with each change of how many there are */
+  constructor(limits: KeyLimits, counted: (more: number) => void = () => {}) {
     this.#limits = limits;
+    this.#counted = counted;
   }
 
   /** @throws CoxswainError `ALREADY_EXISTS / E_IDEMPOTENCY_CONFLICT`, `RESOURCE_EXHAUSTED / E_RATE_LIMIT` */
@@ -40,15 +47,17 @@ export class IdempotencyKeys {
     this.#makeRoom();
     const result = act();
     const entry: Known = { digest, result, at: undefined, isInLog };
-    this.#known.delete(key);
+    this.#forget(key);
     this.#known.set(key, entry);
+    this.#counted(1);
     result.then(
       () => {
         entry.at = Date.now();
+        this.#answeredAt = entry.at;
       },
       // What was refused has changed nothing and may be asked again.
       () => {
-        if (this.#known.get(key) === entry) this.#known.delete(key);
+        if (this.#known.get(key) === entry) this.#forget(key);
       },
     );
     return result;
@@ -60,9 +69,11 @@ export class IdempotencyKeys {
 
   /** Forgets those whose time is over. */
   sweep(): void {
+    // To go over it would make a map of one that is alone.
+    if (this.#known.size === 1 && this.#answeredAt + this.#limits.keyMs >= Date.now()) return;
     for (const [key, known] of this.#known) {
       if (!this.#isOver(known)) break;
-      this.#known.delete(key);
+      this.#forget(key);
     }
   }
 
@@ -70,10 +81,14 @@ export class IdempotencyKeys {
   giveWay(): boolean {
     for (const [key, { isInLog, at }] of this.#known) {
       if (!isInLog || at === undefined) continue;
-      this.#known.delete(key);
+      this.#forget(key);
       return true;
     }
     return false;
+  }
+
+  #forget(key: string): void {
+    if (this.#known.delete(key)) this.#counted(-1);
   }
 
   #makeRoom(): void {
