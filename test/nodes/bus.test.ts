@@ -1,6 +1,6 @@
 import { connect as dial } from 'node:net';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { natsBus, postgresBus } from '../../src/adapters/nodes/index.ts';
 import { openSql } from '../../src/adapters/stores/sql/index.ts';
 import { newId } from '../../src/base/index.ts';
@@ -23,6 +23,29 @@ const isNats = await new Promise<boolean>((resolve) => {
 });
 
 describe.skipIf(postgresServer.skip !== undefined)('PostgreSQL', () => {
+  // First of all: a process is warned once.
+  test('SOAK-9 what is too much for one message goes in several, one after the other on its connection', async () => {
+    const app = `shop-${newId()}`;
+    const [bus, other] = [await postgresBus(postgresUrl, { app }), await postgresBus(postgresUrl, { app })];
+    const warned: string[] = [];
+    const warn = ({ name, message }: Error) => warned.push(`${name}: ${message}`);
+    process.on('warning', warn);
+    onTestFinished(async () => {
+      process.off('warning', warn);
+      await Promise.all([bus.close(), other.close()]);
+    });
+    const heard: unknown[] = [];
+    other.subscribe(
+      't',
+      (message) => heard.push(message),
+      () => {},
+    );
+    const messages = Array.from({ length: 12 }, (_, n) => `${n} ${'x'.repeat(3000)}`);
+    for (const message of messages) bus.publish('t', message);
+    await vi.waitFor(() => expect(heard).toEqual(messages), patience);
+    expect(warned).toEqual([]);
+  });
+
   busSuite('postgres', async () => {
     const app = `shop-${newId()}`;
     return { bus: await postgresBus(postgresUrl, { app }), other: await postgresBus(postgresUrl, { app }) };

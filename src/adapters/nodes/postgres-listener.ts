@@ -21,6 +21,8 @@ export interface ListenerOptions {
 export class PostgresListener {
   readonly #options: ListenerOptions;
   #client: Client | undefined;
+  /** What its connection was asked last. */
+  #asked: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #failures = 0;
   #closed = false;
@@ -57,7 +59,7 @@ export class PostgresListener {
     };
     const looks = setInterval(() => {
       const late = setTimeout(lost, ANSWER_MS, new Error('it does not answer')).unref();
-      client.query('SELECT 1').then(() => clearTimeout(late), lost);
+      this.#ask(client, 'SELECT 1', []).then(() => clearTimeout(late), lost);
     }, LOOK_MS).unref();
     client.on('error', lost);
     client.on('end', () => lost());
@@ -68,6 +70,7 @@ export class PostgresListener {
       await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
       if (this.#closed || isLost) return void client.end().catch(() => {});
       this.#client = client;
+      this.#asked = Promise.resolve();
       this.#failures = 0;
       listening();
     } catch (error) {
@@ -78,7 +81,14 @@ export class PostgresListener {
   /** Tells whoever listens. It may be lost. @throws where the connection is away */
   async say(channel: string, payload: string): Promise<void> {
     if (!this.#client) throw new Error(`channel ${channel} of PostgreSQL is away`);
-    await this.#client.query('SELECT pg_notify($1, $2)', [channel, payload]);
+    await this.#ask(this.#client, 'SELECT pg_notify($1, $2)', [channel, payload]);
+  }
+
+  /** One after the other: a connection does one thing at a time, and its client is not to be asked for two. */
+  #ask(client: Client, text: string, values: readonly string[]): Promise<unknown> {
+    const answer = this.#asked.then(() => client.query(text, [...values]));
+    this.#asked = answer.catch(() => {});
+    return answer;
   }
 
   async close(): Promise<void> {
