@@ -137,7 +137,11 @@ class Host implements AgentHost, Holder {
       rested: ({ rootAgent: agent, userId, root: sessionId }) => {
         void this.#background.outcomes?.rested({ agent, userId, sessionId });
       },
-      forget: (...session) => this.#open.forget(...session),
+      forget: (name, place, shared) => {
+        this.#open.forget(name, place, shared);
+        const { ephemeral, caller, rootAgent, userId, root } = place;
+        if (ephemeral && !caller) void this.approvals.sessionDeleted([rootAgent], userId, root);
+      },
       openSubagent: (...subagent) => this.#open.openSubagent(...subagent),
     };
     this.#open = new OpenSessions({
@@ -203,6 +207,7 @@ class Host implements AgentHost, Holder {
         this.#frameHost.confirmations.forget(openSessionName(whose, sessionId, agent));
         this.#frameHost.remembered.forget({ userId: whose, agent, sessionId });
       }
+      await this.approvals.sessionDeleted(this.#sources.keys(), whose, sessionId);
       await this.#journal.forget({ app: this.#options.app, userId: whose, sessionId });
     });
   }

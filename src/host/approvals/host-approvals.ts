@@ -136,6 +136,15 @@ export class HostApprovals implements Approvals, Holder {
     }
   }
 
+  /** What was asked in it is over, and nothing of it holds in another session of its id. */
+  async sessionDeleted(agents: Iterable<string>, userId: string, sessionId: string): Promise<void> {
+    this.#open.forget(userId);
+    for (const question of this.#known.forgetSession(userId, sessionId)) {
+      for (const watcher of this.#changeWatchers) watcher(question);
+    }
+    await Promise.all([...agents].map((agent) => this.#answers.forgetSession({ agent, userId, sessionId })));
+  }
+
   async outcome(
     requestId: string,
     asking: { by: Principal; agent: string; userId: string; sessionId: string },

@@ -58,6 +58,14 @@ export class KnownAnswers {
     for (const answered of this.#sessions.values()) if (answered.userId === userId) answered.until = 0;
   }
 
+  /** A session is deleted: another one may have its id, and the same ids in it. One that is being read is forgotten then. */
+  async forgetSession(place: SessionPlace): Promise<void> {
+    const name = nameOfPlace(place);
+    this.#drop(name);
+    await this.#reading;
+    this.#drop(name);
+  }
+
   async #read(place: SessionPlace, session: HostedSession): Promise<void> {
     const before = this.#sessions.get(nameOfPlace(place));
     const isRead = before !== undefined && (await readBehind(session, before.mark, (event) => note(before, event)));

@@ -32,7 +32,7 @@ const MAX_CALLS = 10_000;
 
 /**
  * Questions that this host has shown, with who may answer them: once one is closed its log does not say. The newest
- * 10,000 calls, as long as the host lives.
+ * 10,000 calls, each until its session is deleted.
  */
 export class KnownQuestions {
   readonly #calls = new Map<string, KnownCall>();
@@ -62,6 +62,18 @@ export class KnownQuestions {
   /** Who may know of it is decided by what was asked in that very session of that agent. */
   find(place: SessionPlace, requestId: string): KnownQuestion | undefined {
     return this.#calls.get(nameOf(place, callIdOf(requestId)))?.questions.get(requestId);
+  }
+
+  /** A session is deleted: another one may have its id, and the same ids in it. @returns what was known of it */
+  forgetSession(userId: string, sessionId: string): KnownQuestion[] {
+    const found: KnownQuestion[] = [];
+    for (const [name, { questions }] of this.#calls) {
+      const [one] = questions.values();
+      if (one?.sessionId !== sessionId || one.userId !== userId) continue;
+      found.push(...questions.values());
+      this.#forget(name);
+    }
+    return found;
   }
 
   #forget(name: string): void {
