@@ -119,6 +119,6 @@ export function hearText(
     show(withText(found.event, rest, length));
   };
   const leave = hearOthers(service, key, heard, ask);
-  if (leave) ask();
+  ask();
   return leave;
 }
