@@ -21,6 +21,12 @@ function toldOnce(fileName: string, line: string): Equivalent[] {
   ];
 }
 
+/** Of what is waited for where there is something to wait for, whether that is asked. */
+function awaitsNothing(fileName: string, name: string): Equivalent {
+  const reason = 'To await nothing is to go on in the same piece of work.';
+  return { fileName, line: `if (${name}) await ${name};`, original: name, mutated: ['true'], reason };
+}
+
 export const equivalents: readonly Equivalent[] = [
   ...toldOnce('src/runtime/hooks/hook-wait.ts', "else signal.addEventListener('abort', aborted, { once: true });"),
   ...toldOnce('src/runtime/hooks/callback-context.ts', "parent.addEventListener('abort', follow, { once: true });"),
@@ -30,6 +36,16 @@ export const equivalents: readonly Equivalent[] = [
   ...toldOnce('src/runtime/calls/run-agent-tool.ts', "cancelled.addEventListener('abort', stop, { once: true });"),
   ...toldOnce('src/host/mcp/http/turns.ts', "gone.addEventListener('abort', leave, { once: true });"),
   ...toldOnce('src/runtime/run/invocation.ts', "outer.addEventListener('abort', this.#follow, { once: true });"),
+  ...toldOnce('src/host/questions/run-inputs.ts', "else signal.addEventListener('abort', follow, { once: true });"),
+  awaitsNothing('src/host/hosted/answer-checks.ts', 'loading'),
+  awaitsNothing('src/host/hosted/hosted-session.ts', 'looking'),
+  awaitsNothing('src/host/questions/judge.ts', 'loading'),
+  awaitsNothing('src/host/run/inner-stream.ts', 'room'),
+  awaitsNothing('src/host/run/judge-open.ts', 'rest'),
+  awaitsNothing('src/host/run/run-calls.ts', 'making'),
+  awaitsNothing('src/host/run/run-calls.ts', 'rest'),
+  awaitsNothing('src/host/run/run-loop.ts', 'others'),
+  awaitsNothing('src/host/subagents/subagent-stream.ts', 'room'),
   {
     fileName: 'src/runtime/live/live-log.ts',
     line: 'for (const event of events) if (sizeOf(event) > MANY) await this.#log.prepare(event);',
@@ -355,55 +371,6 @@ export const equivalents: readonly Equivalent[] = [
     original: 'answers.length > 0',
     mutated: ['true', 'answers.length >= 0'],
     reason: 'Where there are no answers, all of them stay.',
-  },
-  {
-    fileName: 'src/host/run/run-calls.ts',
-    line: 'if (rest) await rest;',
-    original: 'rest',
-    mutated: ['true'],
-    reason: 'To await nothing is to go on in the same piece of work.',
-  },
-  {
-    fileName: 'src/host/run/judge-open.ts',
-    line: 'if (rest) await rest;',
-    original: 'rest',
-    mutated: ['true'],
-    reason: 'To await nothing is to go on in the same piece of work.',
-  },
-  {
-    fileName: 'src/host/run/inner-stream.ts',
-    line: 'if (room) await room;',
-    original: 'room',
-    mutated: ['true'],
-    reason: 'To await nothing is to go on in the same piece of work.',
-  },
-  {
-    fileName: 'src/host/subagents/subagent-stream.ts',
-    line: 'if (room) await room;',
-    original: 'room',
-    mutated: ['true'],
-    reason: 'To await nothing is to go on in the same piece of work.',
-  },
-  {
-    fileName: 'src/host/run/run-loop.ts',
-    line: 'if (others) await others;',
-    original: 'others',
-    mutated: ['true'],
-    reason: 'To await nothing is to go on in the same piece of work.',
-  },
-  {
-    fileName: 'src/host/hosted/answer-checks.ts',
-    line: 'if (loading) await loading;',
-    original: 'loading',
-    mutated: ['true'],
-    reason: 'To await nothing is to go on in the same piece of work.',
-  },
-  {
-    fileName: 'src/host/questions/judge.ts',
-    line: 'if (loading) await loading;',
-    original: 'loading',
-    mutated: ['true'],
-    reason: 'To await nothing is to go on in the same piece of work.',
   },
   {
     fileName: 'src/host/questions/run-time-questions.ts',

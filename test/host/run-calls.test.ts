@@ -477,4 +477,26 @@ describe('what is not wanted any more', () => {
     expect(calls.interrupted().map(({ requestId }) => requestId)).toEqual(['a']);
     pay.finish(1);
   });
+
+  test('MUT-H19 may have ended while it runs, and until its result is taken; only then somebody waits for it', async () => {
+    const pay = waiting();
+    const { calls, start } = callsOf([pay.made]);
+    const isAtOnce = async () => {
+      let isOver = false;
+      void calls.endings().then(() => {
+        isOver = true;
+      });
+      for (let n = 0; n < 20; n++) await Promise.resolve();
+      return isOver;
+    };
+    expect([calls.mayHaveEnded, await isAtOnce()]).toEqual([false, true]);
+    await start(of('c'));
+    expect([calls.mayHaveEnded, await isAtOnce()]).toEqual([true, false]);
+    pay.finish(1);
+    // What it has returned in this moment is known when the endings are.
+    await calls.endings();
+    expect([calls.hasResults, calls.mayHaveEnded]).toEqual([true, true]);
+    calls.takeResults();
+    expect([calls.mayHaveEnded, await isAtOnce()]).toEqual([false, true]);
+  });
 });

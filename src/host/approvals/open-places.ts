@@ -114,14 +114,13 @@ export async function* placesOf(
   }
   const byName = byAgentName(open);
   const wanted = new Set([requestId, callIdOf(requestId)]);
-  const asking = open.filter((one) =>
-    sessionId === undefined ? (one.calls?.some((call) => wanted.has(call)) ?? true) : one.sessionId === sessionId,
-  );
+  // Where a session is named, all of these may have to do with it; else those that have the call, or whose calls are not known.
+  const asking =
+    sessionId === undefined ? open.filter(({ calls }) => calls?.some((call) => wanted.has(call)) ?? true) : open;
   // Of those whose calls are not known, each may ask a question of this id: which of several is meant must be known.
   const unknown = sessionId === undefined ? open.filter(({ calls }) => !calls).length : 0;
   if (unknown > MAX_LOOKED_INTO) throw tooMany(requestId, `${unknown} sessions are open of which no call is known`);
-  const callers = sessionId === undefined ? asking.flatMap((one) => callersOf(one, byName)) : open;
-  const first = new Set<WaitingSession>([...asking, ...callers]);
+  const first = new Set<WaitingSession>([...asking, ...asking.flatMap((one) => callersOf(one, byName))]);
   const roots = async (places: readonly WaitingSession[]) =>
     (await withoutThose(places, open)).filter((one) => isAt(one, place));
   yield roots([...first]);
