@@ -190,6 +190,12 @@ describe('S0-54 the next run', () => {
     expect(await starts(tree, 4)).toEqual(['root', 'b', 'b', 'a']);
   });
 
+  test('MUT-R26 starts at the agent that was handed over to, whatever the root says of a way to its own parent', async () => {
+    const model = new ScriptedModel({ byAgent: { root: [to('a')], a: ['a1', 'a2'] }, strict: true });
+    const options = { disallowTransferToParent: true, subAgents: [llm('a', undefined)] };
+    expect(await starts(llm('root', model, options))).toEqual(['root', 'a']);
+  });
+
   test('starts at the root if that agent may not go back to its parent, or does not converse', async () => {
     const script = () => new ScriptedModel({ byAgent: { root: [to('a'), 'ok'], a: ['a', 'a'] } });
     const locked = llm('a', undefined, { disallowTransferToParent: true });

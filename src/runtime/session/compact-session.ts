@@ -30,7 +30,7 @@ export function startCompaction(live: LiveSession, engine: Engine): CompactionRu
   const invocation = new Invocation(live, engine, { streaming: false }, nowhere);
   const result = live.readOn().then(async (): Promise<Compaction> => {
     const agent = startingAgent(engine.tree, live.fold);
-    if (!isConversational(agent) || !('compaction' in agent)) {
+    if (!isConversational(agent)) {
       const message = `agent ${agent.name} has no history of its own: its agents compact theirs by themselves`;
       throw new CoxswainError('FAILED_PRECONDITION', 'E_UNSUPPORTED', message);
     }
