@@ -415,6 +415,20 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'Whether others of the process are let in once more: only time differs.',
   },
   {
+    fileName: 'src/host/run/run-loop.ts',
+    line: 'if ((end?.data.pending?.length ?? 0) > MANY) {',
+    original: 'end?.data.pending?.length ?? 0',
+    mutated: ['end?.data.pending?.length && 0'],
+    reason: 'Whether others of the process are let in once more: only time differs.',
+  },
+  {
+    fileName: 'src/host/terms/held.ts',
+    line: 'if (made.hasSubscribers) made.publish(host);',
+    original: 'made.hasSubscribers',
+    mutated: ['true'],
+    reason: 'What is published on a channel that nobody has subscribed to reaches nobody.',
+  },
+  {
     fileName: 'src/host/questions/question-outcome.ts',
     line: 'const args = answer.args ?? (question.args === call.args ? undefined : question.args);',
     original: 'question.args === call.args',

@@ -6,7 +6,8 @@ import { callOf, namesOf, subagentPrompt } from '../../../src/host/subagents/sub
 import { ClosedCalls, closedRequest, SubagentEvents } from '../../../src/host/subagents/subagent-events.ts';
 import { streamSubagent } from '../../../src/host/subagents/subagent-stream.ts';
 import { SubagentTurn } from '../../../src/host/subagents/subagent-turn.ts';
-import { refusal } from '../kit.ts';
+import { door, refusal } from '../kit.ts';
+import { settle } from '../run-kit.ts';
 
 const call = { requestId: 'r', callId: 'c', sessionId: 's', turnId: 't', kind: 'tool' } as ReportedRequest;
 const event = (type: AgentEvent['type'], more: object = {}) => ({ type, ...more }) as AgentEvent;
@@ -239,5 +240,28 @@ describe('MUT-H24 a sub-agent is run', () => {
     const away = new CoxswainError('UNAVAILABLE', 'E_STORE', 'away');
     expect(await refusal(run({ failure: away }))).toMatchObject({ code: 'E_STORE' });
     expect(await refusal(run({ failure: new Error('odd') }))).toMatchObject({ message: 'odd' });
+  });
+
+  test('no faster than its caller’s stream is read', async () => {
+    let given = 0;
+    const child = {
+      async *stream() {
+        for (const text of ['a', 'b']) {
+          given++;
+          yield says(text);
+        }
+      },
+    } as unknown as Handle;
+    const room = door();
+    const { made } = stream();
+    made.show = () => room.opened;
+    const turn = new SubagentTurn(thread, undefined);
+    const asked = { request: call, args: { request: 'go' }, stream: made, signal };
+    const running = streamSubagent(child, turn, asked, ann, new SubagentEvents());
+    await settle();
+    expect(given).toBe(1);
+    room.open();
+    await running;
+    expect(given).toBe(2);
   });
 });
