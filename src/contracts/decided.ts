@@ -38,9 +38,9 @@ export interface DecidedQuestion extends SessionPlace {
 
 /** The same with who has answered: what it takes to find it, and to know whose it is. */
 export interface StoredDecision extends DecidedQuestion {
-  /** Names of the principals whose answer was no vote. */
+  /** Names of the principals who have answered, votes among the answers. */
   answerers: readonly string[];
-  /** Ids of all who have answered, votes among the answers. */
+  /** Their ids. */
   people: readonly string[];
 }
 

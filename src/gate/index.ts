@@ -1,7 +1,7 @@
 /** The one way a tool runs. Importing this loads neither a schema library nor a validator. */
 
 export { isTimed, MAX_TIMER_MS, pause, untilAborted, untilLate } from '../base/index.ts';
-export type { NextStep, OpenCallFacts, Refusal } from './calls/index.ts';
+export type { HasRun, NextStep, OpenCallFacts, Refusal } from './calls/index.ts';
 export {
   abandonedResult,
   authorsWord,

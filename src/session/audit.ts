@@ -7,6 +7,7 @@ import type {
   ToolResponseEvent,
 } from '../contracts/index.ts';
 import { callIdOf, canonicalJson, notesOf } from '../contracts/index.ts';
+import { saidIn } from './decided-question.ts';
 import type { RedactionOptions } from './redact.ts';
 import {
   checkRedaction,
@@ -33,7 +34,7 @@ export interface AuditEntry {
   args: Record<string, unknown>;
   /** As they ran, where they differ. */
   argsRun?: Record<string, unknown>;
-  /** What people said. */
+  /** What people said, those included whose approval was one of several. */
   answers: { requestId: string; action: string; by?: string; reason?: string; at: string }[];
   /** What let it run or not, oldest first; the last one counts. */
   decisions: { outcome: 'approved' | 'denied'; by: string; ruleId?: string; reason?: string; at: string }[];
@@ -72,18 +73,21 @@ function note(calls: Map<string, Call>, event: AgentEvent): void {
     case 'tool_response':
       end(calls.get(event.requestId as string), event as ToolResponseEvent);
       break;
-    case 'elicitation_response': {
-      const { requestId, action, by, reason, timestamp } = event as Extract<
-        AgentEvent,
-        { type: 'elicitation_response' }
-      > & { by?: string; reason?: string };
-      const call = calls.get(callIdOf(requestId));
-      call?.entry.answers.push({ requestId, action, ...defined({ by, reason }), at: timestamp });
+    case 'elicitation_response':
+      answer(calls, event);
       break;
-    }
     case 'custom':
       if (event.kind === 'policy_decision') decide(calls, event.data as PolicyDecisionRecord, event.timestamp);
+      else answer(calls, event);
   }
+}
+
+function answer(calls: Map<string, Call>, event: AgentEvent): void {
+  const said = saidIn(event);
+  if (!said) return;
+  const { requestId, action, by, reason } = said;
+  const call = calls.get(callIdOf(requestId));
+  call?.entry.answers.push({ requestId, action, ...defined({ by, reason }), at: event.timestamp });
 }
 
 interface Call {

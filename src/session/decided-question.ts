@@ -1,4 +1,5 @@
-import type { CallResult, DecidedPage, DecidedQuery, StoredDecision } from '../contracts/index.ts';
+import { isObject } from '../base/index.ts';
+import type { AgentEvent, CallResult, DecidedPage, DecidedQuery, StoredDecision } from '../contracts/index.ts';
 import { CoxswainError, isSafeId } from '../contracts/index.ts';
 
 export type { CallResult, DecidedPage, DecidedQuery, DecidedQuestion, StoredDecision } from '../contracts/index.ts';
@@ -10,6 +11,33 @@ export function callResult(isError: boolean | undefined, errorType: string | und
   if (isError !== true) return 'succeeded';
   if (NOT_RUN.has(errorType)) return 'not_run';
   return errorType === 'interrupted' ? 'unknown' : 'failed';
+}
+
+/** Kind of the event of an answer that decides nothing yet: one of several approvals that a question needs. */
+export const VOTE = 'ext:approval_vote';
+
+/** What somebody has said to a question. */
+export interface SaidAnswer {
+  requestId: string;
+  action: string;
+  by?: string | undefined;
+  /** Of the whole principal; absent: an older executor, which gives the id alone. */
+  byName?: string | undefined;
+  reason?: string | undefined;
+}
+
+/** The answer that an event is, one of several that a question needs too; undefined: it is none. */
+export function saidIn(event: AgentEvent): SaidAnswer | undefined {
+  if (event.type === 'elicitation_response') return event;
+  if (event.type !== 'custom' || event.kind !== VOTE || !isObject(event.data)) return undefined;
+  const { requestId, by, byName } = event.data;
+  if (typeof requestId !== 'string') return undefined;
+  return {
+    requestId,
+    action: 'accept',
+    ...(typeof by === 'string' ? { by } : {}),
+    ...(typeof byName === 'string' ? { byName } : {}),
+  };
 }
 
 /** It is theirs to know, and what is looked for. */

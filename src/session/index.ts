@@ -94,6 +94,7 @@ export type {
   DecidedPlace,
   DecidedQuery,
   DecidedQuestion,
+  SaidAnswer,
   StoredDecision,
 } from './decided-question.ts';
 export {
@@ -104,6 +105,8 @@ export {
   fitsDecided,
   orderDecided,
   parseDecidedCursor,
+  saidIn,
+  VOTE,
 } from './decided-question.ts';
 export type { CallExplanation, TriedRule } from './explained-call.ts';
 export * from './guarded-telemetry.ts';

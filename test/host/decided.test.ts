@@ -118,6 +118,29 @@ test('ATK4-09 an answer whose event has the id alone, as older executors give it
   }
 });
 
+test('ATK10-01 one of several approvals is an answer of its voter, and decides with the others alone', async () => {
+  const vote = (who: string) => ({
+    ...base,
+    ...{ id: `v${who}`, cursor: `v${who}`, type: 'custom', kind: 'ext:approval_vote' },
+    data: { requestId: 'c1#policy', by: who, byName: who },
+  });
+  const decision = { callId: 'c1', outcome: 'approved', by: 'user:carl' };
+  const decided1 = { ...base, id: 'd1', cursor: 'd1', type: 'custom', kind: 'policy_decision', data: decision };
+  const { state, decided, host } = one([asked(1), vote('bert')]);
+  const seenBy = async (who: string) => (await decided.list({ by: { id: who } })).decided.map(({ by }) => by);
+  expect(await seenBy('bert')).toEqual([]);
+  // Two who did not know of each other.
+  state.log = [...state.log, vote('carl'), decided1];
+  expect([await seenBy('bert'), await seenBy('carl'), await seenBy('dora')]).toEqual([['carl'], ['carl'], []]);
+  // A later one changes nothing of the decision.
+  state.log = [...state.log, vote('dora')];
+  expect([await seenBy('bert'), await seenBy('dora')]).toEqual([['carl'], ['carl']]);
+  const place = { agent: 'bot', userId: 'anna', sessionId: 's' };
+  const answers = new KnownAnswers(host, 0);
+  for (const who of ['bert', 'carl', 'dora', 'emil'])
+    expect(await answers.has(place, 'c1#policy', who)).toBe(who !== 'emil');
+});
+
 describe('of a store', () => {
   /** Anna's call, which somebody with a role has approved, and which has run. */
   async function paid(store: InMemorySessionService) {

@@ -167,7 +167,30 @@ describe('a response', () => {
     f.add({ author: 'user', path: '/c4', iso: '/c4', content: words });
     const types = [...f.fold.open.values()].map((call) => abandoned(call, 'why').errorType);
     expect(types).toEqual(['cancelled', 'interrupted', 'interrupted', 'interrupted']);
-    for (const call of f.fold.open.values()) expect(abandoned(call, 'why', false).errorType).toBe('cancelled');
+    for (const call of f.fold.open.values()) expect(abandoned(call, 'why', 'never').errorType).toBe('cancelled');
+  });
+
+  test('ATK10-02 says of a tool that may run again that it may have run, unless somebody is asked about it', () => {
+    const f = new Folding();
+    f.call(['c1', 'c2', 'c3', 'c4', 'c5'], {}, { handledBy: 'host', tool: { annotations: { idempotent: true } } });
+    f.call(['c6'], {}, { handledBy: 'host', tool: { annotations: { destructive: true } } });
+    const put = { answers: [], digest: 'd' };
+    f.act({ questions: ['c2', 'c3', 'c4'].map((id) => ({ requestId: `${id}#policy`, ...put })) });
+    f.act({ answers: { 'c3#policy': { action: 'accept', by: 'ann' } } });
+    f.act({ answers: { 'c4#policy': { action: 'accept', by: 'ann', quorum: 2 } } });
+    f.act({ asks: [{ requestId: 'c5#0', callId: 'c5', kind: 'confirmation', message: 'm' }] });
+    const said = [...f.fold.open.values()].map((call) => [call.id, abandoned(call, 'why').content]);
+    const text = (words: string) => [{ type: 'text', text: words }];
+    const mayHave = text('interrupted (why): it may have run, its effects are unknown');
+    const never = text('cancelled (why): it never ran');
+    expect(said).toEqual([
+      ['c1', mayHave],
+      ['c2', never],
+      ['c3', mayHave],
+      ['c4', mayHave],
+      ['c5', never],
+      ['c6', never],
+    ]);
   });
 });
 

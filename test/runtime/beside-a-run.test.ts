@@ -30,7 +30,7 @@ describe('the end of all that is open', () => {
     const f = new Folding();
     open(f);
     expect(told(endOfAll(f.fold, 'root', 'why'))).toEqual(['c2 cancelled', 'c1 interrupted', 'bot aborted']);
-    expect(told(endOfAll(f.fold, 'root', 'why', false))).toEqual(['c2 cancelled', 'c1 cancelled', 'bot aborted']);
+    expect(told(endOfAll(f.fold, 'root', 'why', 'never'))).toEqual(['c2 cancelled', 'c1 cancelled', 'bot aborted']);
     expect(
       endOfAll(f.fold, 'root', 'why').every(
         ({ streamId, invocationId, turnId }) => streamId === '' && invocationId === '' && turnId === 't',

@@ -151,7 +151,7 @@ export function decidedQuestions(given: () => SessionService): void {
             answered(3, 'c#policy', { quorum: 2, by: 'carl' }),
             answered(4, 'c#policy'),
           ],
-          { quorum: 2, by: 'bert', at: time(4), people: ['carl', 'bert'], answerers: ['bert'] },
+          { quorum: 2, by: 'bert', at: time(4), people: ['carl', 'bert'], answerers: ['carl', 'bert'] },
         ],
         [
           'decided by votes that did not know of each other',
@@ -162,7 +162,7 @@ export function decidedQuestions(given: () => SessionService): void {
             by: 'bert',
             at: time(5),
             people: ['carl', 'bert'],
-            answerers: [],
+            answerers: ['carl', 'bert'],
             outcome: 'approved',
           },
         ],

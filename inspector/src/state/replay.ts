@@ -107,6 +107,10 @@ export class Replay {
       // With its result the same comes again where the run has something to add to it.
       const isAgain = (data.usage ?? data.tailCalls) !== undefined && isSame(decisions.at(-1), data);
       if (!isAgain) decisions.push({ ...data, at: event.timestamp });
+    } else if (event.kind === 'ext:approval_vote') {
+      const { requestId, by } = event.data as { requestId: string; by?: string };
+      const { answers } = this.#factsOf(requestId.split('#')[0] ?? '');
+      answers.push({ action: 'accept', at: event.timestamp, ...(by === undefined ? {} : { by }) });
     } else if (event.kind === 'rewound') {
       const { through } = event.data as { through: number };
       this.#modes = this.#modes.filter(({ seq }) => seq <= through);

@@ -10,7 +10,7 @@ import type {
 import { fromResponse } from '../../gate/index.ts';
 import type { Ask, BeganRecord, CompletedRecord, StoredEvent } from '../../runtime/index.ts';
 import { callNotes, isTruncated, isWithin, noDelta, noEffects, threadOf } from '../../runtime/index.ts';
-import { nameOfPrincipal } from '../../session/index.ts';
+import { nameOfPrincipal, VOTE } from '../../session/index.ts';
 import { cursorOf } from '../../session/resume/index.ts';
 
 type Body = Record<string, unknown> & { type: string };
@@ -104,14 +104,12 @@ function questions({ actions }: StoredEvent, bodies: Body[]): void {
 function answers({ actions }: StoredEvent, bodies: Body[]): void {
   if (!actions.answers) return;
   for (const [requestId, answer] of entriesOf(actions.answers)) {
+    const { action, by, onBehalfOf, quorum, reason, content } = answer;
+    // The id alone would name the same principal acting for others, too.
+    const byName = by === undefined ? undefined : nameOfPrincipal({ id: by, ...defined({ onBehalfOf }) });
     // One of several votes is no answer yet.
-    if (answer.quorum) bodies.push({ type: 'custom', kind: 'ext:approval_vote', data: { requestId, by: answer.by } });
-    else {
-      const { action, by, onBehalfOf, reason, content } = answer;
-      // The id alone would name the same principal acting for others, too.
-      const byName = by === undefined ? undefined : nameOfPrincipal({ id: by, ...defined({ onBehalfOf }) });
-      bodies.push({ type: 'elicitation_response', requestId, action, ...defined({ by, byName, reason, content }) });
-    }
+    if (quorum) bodies.push({ type: 'custom', kind: VOTE, data: { requestId, ...defined({ by, byName }) } });
+    else bodies.push({ type: 'elicitation_response', requestId, action, ...defined({ by, byName, reason, content }) });
   }
 }
 

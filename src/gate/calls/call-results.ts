@@ -32,11 +32,21 @@ export function refusalResult(as: Exclude<Refusal, 'not_found'>, reason?: string
   }
 }
 
+/** What the log says of a call that has no result. `unknown`: its start would not be there. */
+export type HasRun = 'begun' | 'unknown' | 'never';
+
 /** What a call is closed with that nobody will answer any more: its turn was ended, cut off, or left by its agent. */
-export function abandonedResult(mayHaveRun: boolean, why: string): ToolResult {
-  return mayHaveRun
-    ? errorResult('interrupted', `interrupted (${why}): it was started, its effects are unknown`)
-    : errorResult('cancelled', `cancelled (${why}): it never ran`);
+export function abandonedResult(hasRun: HasRun, why: string): ToolResult {
+  switch (hasRun) {
+    case 'begun':
+      return errorResult('interrupted', `interrupted (${why}): it was started, its effects are unknown`);
+    case 'unknown':
+      return errorResult('interrupted', `interrupted (${why}): it may have run, its effects are unknown`);
+    case 'never':
+      return errorResult('cancelled', `cancelled (${why}): it never ran`);
+    default:
+      return unreachable(hasRun, 'what a log says');
+  }
 }
 
 /** What a person is asked where the author of the tool does not say. */

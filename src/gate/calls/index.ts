@@ -1,4 +1,5 @@
 /** What is to be done about a call that has no result, and what it is closed with. */
+export type { HasRun } from './call-results.ts';
 export {
   abandonedResult,
   authorsWord,

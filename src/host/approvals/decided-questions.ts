@@ -8,8 +8,8 @@ import type {
   ToolResponseEvent,
 } from '../../contracts/index.ts';
 import { callIdOf } from '../../contracts/index.ts';
-import type { LogMark } from '../../session/index.ts';
-import { callResult, decidedPage, markAt, readBehind } from '../../session/index.ts';
+import type { LogMark, SaidAnswer } from '../../session/index.ts';
+import { callResult, decidedPage, markAt, readBehind, saidIn } from '../../session/index.ts';
 import type { DecidedFilter } from './approvals.ts';
 import type { AskedPlaces } from './asked-places.ts';
 import { lookPast } from './open-places.ts';
@@ -26,6 +26,8 @@ const MAX_KEPT = 5000;
 type Entry = Omit<StoredDecision, keyof SessionPlace | 'people' | 'answerers'> & {
   people: string[];
   answerers: string[];
+  /** Some have approved, and not yet as many as have to. */
+  isVoted: boolean;
 };
 
 interface Read {
@@ -82,7 +84,9 @@ export class DecidedQuestions {
     for (const session of await this.#sessions()) {
       const { userId, id: sessionId, agent = '' } = session;
       const { entries } = this.#read.get(nameOf(session)) ?? {};
-      for (const entry of entries?.values() ?? []) found.push({ ...entry, agent, userId, sessionId });
+      for (const { isVoted, ...entry } of entries?.values() ?? []) {
+        if (!isVoted) found.push({ ...entry, agent, userId, sessionId });
+      }
     }
     return found;
   }
@@ -133,36 +137,47 @@ function note(read: Read, event: AgentEvent): void {
   const { tools, entries } = read;
   read.mark = markAt(read.mark, event);
   const of = (callId: string) => [...entries.values()].filter((entry) => entry.callId === callId);
-  if (event.type === 'tool_request') tools.set(event.requestId, event.name);
-  else if (event.type === 'elicitation_response') {
-    const { requestId, action, by, byName, timestamp: at } = event as typeof event & { by?: string; byName?: string };
-    const before = entries.get(requestId);
-    const callId = callIdOf(requestId);
-    const tool = tools.get(callId);
-    const { by: _, ...known } = before ?? {};
-    entries.set(requestId, {
-      ...known,
-      ...{ requestId, callId, action, at },
-      ...(tool === undefined ? {} : { tool }),
-      ...(by === undefined ? {} : { by }),
-      people: withOne(before?.people, by),
-      // Older executors give the id alone, which is also that of the same principal where they act for others.
-      answerers: withOne(before?.answerers, byName),
-    });
-  } else if (event.type === 'tool_response') {
+  const said = saidIn(event);
+  if (said) answer(read, said, event);
+  else if (event.type === 'tool_request') tools.set(event.requestId, event.name);
+  else if (event.type === 'tool_response') {
     const { requestId, isError, errorType, timestamp } = event as ToolResponseEvent;
     for (const entry of of(requestId)) {
       entry.result = callResult(isError, errorType);
       entry.endedAt = timestamp;
     }
   } else if (event.type === 'custom' && event.kind === 'policy_decision') {
-    const { callId, ruleId, outcome } = event.data as PolicyDecisionRecord;
+    const { callId, ruleId, outcome, by } = event.data as PolicyDecisionRecord;
     for (const entry of of(callId)) {
+      if (entry.isVoted && outcome === 'approved' && by.startsWith(USER)) {
+        entry.by = by.slice(USER.length);
+        entry.isVoted = false;
+      }
       entry.outcome = outcome;
       if (ruleId !== undefined) entry.ruleId = ruleId;
     }
   }
 }
+
+function answer({ tools, entries }: Read, said: SaidAnswer, { type, timestamp: at }: AgentEvent): void {
+  const { requestId, action, by, byName } = said;
+  const before = entries.get(requestId);
+  const isVote = type === 'custom';
+  const callId = callIdOf(requestId);
+  const tool = tools.get(callId);
+  const { by: _, ...known } = before ?? {};
+  entries.set(requestId, {
+    ...(before && isVote && !before.isVoted
+      ? before
+      : { ...known, requestId, callId, action, at, isVoted: isVote, ...(by === undefined ? {} : { by }) }),
+    ...(tool === undefined ? {} : { tool }),
+    people: withOne(before?.people, by),
+    // Older executors give the id alone, which is also that of the same principal where they act for others.
+    answerers: withOne(before?.answerers, byName),
+  });
+}
+
+const USER = 'user:';
 
 const withOne = (known: readonly string[] = [], one: string | undefined): string[] =>
   one === undefined || known.includes(one) ? [...known] : [...known, one];

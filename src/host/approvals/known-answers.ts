@@ -1,6 +1,6 @@
 import type { AgentEvent, SessionPlace } from '../../contracts/index.ts';
 import type { LogMark } from '../../session/index.ts';
-import { markAt, nameOfPlace, readBehind } from '../../session/index.ts';
+import { markAt, nameOfPlace, readBehind, saidIn } from '../../session/index.ts';
 import type { HostedSession } from '../hosted/index.ts';
 import { lookInto } from './open-places.ts';
 import type { ApprovalHost } from './open-sessions.ts';
@@ -103,11 +103,9 @@ export class KnownAnswers {
 }
 
 function note(answered: Answered, event: AgentEvent): void {
-  if (event.type === 'elicitation_response') {
-    // An id alone, as older executors give it, names nobody: the same principal may act for others.
-    const { requestId, byName } = event as typeof event & { byName?: string };
-    if (byName !== undefined) answered.names.add(answerName(requestId, byName));
-  }
+  const said = saidIn(event);
+  // An id alone, as older executors give it, names nobody: the same principal may act for others.
+  if (said?.byName !== undefined) answered.names.add(answerName(said.requestId, said.byName));
   answered.mark = markAt(answered.mark, event);
 }
 

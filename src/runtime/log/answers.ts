@@ -7,7 +7,8 @@ import type {
   ToolResult,
 } from '../../contracts/index.ts';
 import { CoxswainError, canonicalJson } from '../../contracts/index.ts';
-import { abandonedResult, deniedResult, questionState, toResponse } from '../../gate/index.ts';
+import type { HasRun } from '../../gate/index.ts';
+import { abandonedResult, deniedResult, isRepeatable, questionState, toResponse } from '../../gate/index.ts';
 import { callIdOf, isHostQuestion, unreachable } from '../../session/index.ts';
 import type { AskState, CallState } from './call-state.ts';
 import type { EventActions, EventInit, StoredAnswer, StoredEvent } from './event.ts';
@@ -120,8 +121,20 @@ function storedMeta({ display, _meta }: ToolResult): FunctionResponsePart['_meta
 }
 
 /** What a call that nobody will answer any more is settled with. */
-export function abandoned(call: CallState, why: string, mayHaveRun = hasBegun(call)): ToolResult {
-  return abandonedResult(mayHaveRun, why);
+export function abandoned(call: CallState, why: string, hasRun: HasRun = hasRunOf(call)): ToolResult {
+  return abandonedResult(hasRun, why);
+}
+
+function hasRunOf(call: CallState): HasRun {
+  if (hasBegun(call)) return 'begun';
+  return isUnrecorded(call) ? 'unknown' : 'never';
+}
+
+/** A tool that may run again runs without a start in the log: nothing but a question that waits says that it has not begun. */
+function isUnrecorded({ tool, asks, questions, hostAnswers }: CallState): boolean {
+  if (!isRepeatable(tool?.annotations)) return false;
+  if (asks.some(({ answer }) => answer === undefined)) return false;
+  return questions === undefined || hostAnswers.some(({ action }) => action === 'accept');
 }
 
 /** One with an interim word has run, and so has one whose agent was asked. */

@@ -26,7 +26,7 @@ export interface QuestionRow {
   /** Absent: the call has not ended. */
   result?: CallResult;
   endedAt?: number;
-  /** As {@link StoredDecision} has them; of those who act for somebody, and of votes, the id. */
+  /** As {@link StoredDecision} has them; `people` of those who act for somebody the id. */
   people: string[];
   answerers: string[];
 }
@@ -166,13 +166,13 @@ export class QuestionBook {
     const row = this.#ask(requestId, callIdOf(requestId), undefined);
     if (!row) return;
     if (id !== undefined) addTo(row.people, id);
+    // An id alone names who acts for themselves, and not the same principal acting for others.
+    if (id !== undefined) addTo(row.answerers, nameOfPrincipal(onBehalfOf === undefined ? { id } : { id, onBehalfOf }));
     if (quorum) {
       // It decides nothing yet; where it does after all, the decision on the call says so.
       row.quorum ??= quorum;
       return;
     }
-    // An id alone names who acts for themselves, and not the same principal acting for others.
-    if (id !== undefined) addTo(row.answerers, nameOfPrincipal(onBehalfOf === undefined ? { id } : { id, onBehalfOf }));
     row.action = action;
     row.decidedAt = at;
     if (args) row.edited = true;

@@ -49,7 +49,7 @@ class Settling implements SettlePages {
   }
 
   end(): readonly StoredEvent[] {
-    const end = this.#fold.open.size === 0 ? [] : endOfAll(this.#fold, '', 'the session was forked', false);
+    const end = this.#fold.open.size === 0 ? [] : endOfAll(this.#fold, '', 'the session was forked', 'never');
     const config = this.#config && changeOf(this.#fold.config, this.#config);
     if (config) end.push(createEvent({ turnId: '', author: 'user', actions: { config } }));
     if (end.length === 0) return end;
@@ -84,14 +84,14 @@ function chainAfter(chain: Chain, events: readonly StoredEvent[]): Chain {
 /**
  * What closes all that is open, and the turn.
  * @param agent who ends a turn that nobody is in
- * @param mayHaveRun false: of a copy, in which none of the calls was ever started
+ * @param hasRun of a copy, in which none of the calls was ever started
  */
-export function endOfAll(fold: Fold, agent: string, reason: string, mayHaveRun?: false): StoredEvent[] {
+export function endOfAll(fold: Fold, agent: string, reason: string, hasRun?: 'never'): StoredEvent[] {
   const origin = { streamId: '', invocationId: '' };
   // Leaf first: what was asked last is closed first.
   const events = [...fold.open.values()]
     .reverse()
-    .map((call) => responseEvent(call, abandoned(call, reason, mayHaveRun), origin));
+    .map((call) => responseEvent(call, abandoned(call, reason, hasRun), origin));
   if (fold.turn && fold.turn.ended === undefined) {
     const author = fold.occupant ?? agent;
     events.push(createEvent({ turnId: fold.turn.id, author, actions: { end: { reason: 'aborted' } } }));
