@@ -27,6 +27,13 @@ function awaitsNothing(fileName: string, name: string): Equivalent {
   return { fileName, line: `if (${name}) await ${name};`, original: name, mutated: ['true'], reason };
 }
 
+/** Of a look at much, whether others of the process are let in before it. */
+function letsOthersIn(fileName: string, original: string): Equivalent {
+  const reason = 'Whether others of the process are let in once more: only time differs.';
+  const mutated = ['true', 'false', original.replace(' > ', ' >= '), original.replace(' > ', ' <= ')];
+  return { fileName, line: `if (${original}) await breath();`, original, mutated, reason };
+}
+
 export const equivalents: readonly Equivalent[] = [
   ...toldOnce('src/runtime/hooks/hook-wait.ts', "else signal.addEventListener('abort', aborted, { once: true });"),
   ...toldOnce('src/runtime/hooks/callback-context.ts', "parent.addEventListener('abort', follow, { once: true });"),
@@ -37,6 +44,9 @@ export const equivalents: readonly Equivalent[] = [
   ...toldOnce('src/host/mcp/http/turns.ts', "gone.addEventListener('abort', leave, { once: true });"),
   ...toldOnce('src/runtime/run/invocation.ts', "outer.addEventListener('abort', this.#follow, { once: true });"),
   ...toldOnce('src/host/questions/run-inputs.ts', "else signal.addEventListener('abort', follow, { once: true });"),
+  letsOthersIn('src/host/approvals/open-questions.ts', 'places.length > 0'),
+  letsOthersIn('src/host/run/judge-open.ts', 'open.length > MANY'),
+  letsOthersIn('src/host/run/judge-open.ts', 'steps.length > MANY'),
   awaitsNothing('src/host/hosted/answer-checks.ts', 'loading'),
   awaitsNothing('src/host/hosted/hosted-session.ts', 'looking'),
   awaitsNothing('src/host/questions/judge.ts', 'loading'),
