@@ -637,6 +637,50 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'What is no message is refused by the next look at it.',
   },
   {
+    fileName: 'src/runtime/live/session-writes.ts',
+    line: 'if (!events.some(({ actions }) => actions.started)) return events;',
+    original: '!events.some(({ actions }) => actions.started)',
+    mutated: ['false'],
+    reason: 'Without a start each of them is as it was: only a list is saved.',
+  },
+  {
+    fileName: 'src/runtime/log/fold.ts',
+    line: 'if (actions.stateDelta !== noDelta) {',
+    original: 'actions.stateDelta !== noDelta',
+    mutated: ['true'],
+    reason: 'What is empty changes nothing: only time is saved.',
+  },
+  {
+    fileName: 'src/runtime/step/compaction.ts',
+    line: '...(usage && what.model !== undefined ? { model: what.model } : {}),',
+    original: 'what.model !== undefined',
+    mutated: ['true'],
+    reason: 'What a summary has cost comes with the model that it is of.',
+  },
+  {
+    fileName: 'src/runtime/store/in-memory-session-service.ts',
+    line: '[...sessions.keys()].filter((id) => id > first && id < last),',
+    original: 'id > first',
+    mutated: ['true', 'id >= first'],
+    reason:
+      'Only ids that are made of the session’s own are found among them, and all of those lie between: only time is saved.',
+  },
+  {
+    fileName: 'src/runtime/store/in-memory-session-service.ts',
+    line: '[...sessions.keys()].filter((id) => id > first && id < last),',
+    original: 'id < last',
+    mutated: ['true', 'id <= last'],
+    reason:
+      'Only ids that are made of the session’s own are found among them, and all of those lie between: only time is saved.',
+  },
+  {
+    fileName: 'src/runtime/store/question-rows.ts',
+    line: "if (actions.decisions || hasResponse(content)) touch = 'ends';",
+    original: 'actions.decisions || hasResponse(content)',
+    mutated: ['true'],
+    reason: 'What concerns no call changes nothing of questions.',
+  },
+  {
     fileName: 'src/runtime/store/question-rows.ts',
     line: 'ids?.delete(requestId);',
     original: 'ids?.delete',

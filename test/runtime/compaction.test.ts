@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { summaryContent } from '../../src/runtime/history/index.ts';
 import type { StoredEvent } from '../../src/runtime/index.ts';
-import { History, InMemoryArtifactService } from '../../src/runtime/index.ts';
+import { History, InMemoryArtifactService, tokensOfContent } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { bench, brief, endOf, errorOf, llm, ownTool, responses, said } from './kit.ts';
+import { bench, brief, endOf, errorOf, llm, ownTool, responses, said, text, user } from './kit.ts';
 
 const compactions = (events: readonly StoredEvent[]) =>
   events.flatMap(({ actions }) => (actions.compacted ? [actions.compacted] : []));
@@ -50,6 +51,8 @@ describe('due by what the provider has counted', () => {
       expect.stringContaining('They greeted each other.'),
       'user: and now',
     ]);
+    const event = events.find(({ actions }) => actions.compacted);
+    expect(event).toMatchObject({ model: 'scripted', usage: { inputTokens: 800, outputTokens: 9 } });
     const summing = model.requests[2];
     expect(summing?.tools).toEqual([]);
     expect(brief(summing?.contents)[0]).toContain('User: one');
@@ -77,6 +80,47 @@ test('CMP-18 a summary that never comes is given up after its time, and the turn
   expect(given[0]?.aborted).toBe(true);
   expect(warnings).toEqual([expect.stringContaining('has given no summary within 5 ms')]);
   expect(model.requests.at(-1)?.contents).toHaveLength(5);
+});
+
+test('MUT-R31 the event of a summary names a model only where it has what that has cost', async () => {
+  const steps = [
+    { text: long(2000), usage: { inputTokens: 500, outputTokens: 500 } },
+    { text: long(2000), usage: { inputTokens: 1500, outputTokens: 500 } },
+  ];
+  const eventOf = async (script: ConstructorParameters<typeof ScriptedModel>[0], more: object) => {
+    const { say } = bench(llm('bot', new ScriptedModel(script), { compaction: { window: 2000, keep: 1, ...more } }));
+    await say('one');
+    await say('two');
+    return (await say('and now')).find(({ actions }) => actions.compacted);
+  };
+  const uncounted = await eventOf([...steps, 'A summary.', 'three'], {});
+  expect(uncounted?.actions.compacted).toMatchObject({ by: 'model', model: 'scripted' });
+  expect([uncounted?.usage, uncounted?.model]).toEqual([undefined, undefined]);
+  const own = await eventOf([...steps, 'three'], { summarise: async () => 'A summary.' });
+  expect(own?.actions.compacted).toMatchObject({ by: expect.not.stringMatching('model'), summary: 'A summary.' });
+  expect([own?.usage, own?.model]).toEqual([undefined, undefined]);
+});
+
+test('MUT-R31 a summary that is exactly as long as what it stands for is none', async () => {
+  const spoken = [user('one'), text(long(2000)), user('two'), text(long(2000))];
+  const tokens = spoken.reduce((sum, content) => sum + tokensOfContent(content), 0);
+  const lengthOf = (of: string) => tokensOfContent(summaryContent(of));
+  const summaryOf = async (most: number) => {
+    let summary = 's';
+    while (lengthOf(`${summary}s`) <= most) summary += 's';
+    const script = [
+      { text: long(2000), usage: { inputTokens: 500, outputTokens: 500 } },
+      { text: long(2000), usage: { inputTokens: 1500, outputTokens: 500 } },
+      summary,
+      'three',
+    ];
+    const { say } = bench(llm('bot', new ScriptedModel(script), { compaction: { window: 2000, keep: 1 } }));
+    await say('one');
+    await say('two');
+    return [lengthOf(summary), compactions(await say('and now')).length];
+  };
+  expect(await summaryOf(tokens)).toEqual([tokens, 0]);
+  expect(await summaryOf(tokens - 1)).toEqual([tokens - 1, 1]);
 });
 
 test('CMP-16 what those have cost who were asked before and did not answer is no length of a request', async () => {

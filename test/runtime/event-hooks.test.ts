@@ -17,12 +17,15 @@ function setting(edit: (event: StoredEvent) => unknown) {
 }
 
 describe('S0-07 on_event', () => {
-  test('words that are taken away end the turn all the same: no model is asked again', async () => {
-    const { say, model } = setting((event) => (has(event, 'text') ? { ...event, content: undefined } : undefined));
-    const events = await say('hi');
-    expect([endOf(events), model.requests.length]).toEqual(['completed', 2]);
-    expect(said(events)).toEqual(['user: hi', 'bot: call look({"n":1})', 'bot: look = {"content":""}']);
-  });
+  test.each([undefined, null])(
+    'MUT-R30 words that are taken away (%s) end the turn all the same: no model is asked again',
+    async (content) => {
+      const { say, model } = setting((event) => (has(event, 'text') ? { ...event, content } : undefined));
+      const events = await say('hi');
+      expect([endOf(events), model.requests.length]).toEqual(['completed', 2]);
+      expect(said(events)).toEqual(['user: hi', 'bot: call look({"n":1})', 'bot: look = {"content":""}']);
+    },
+  );
 
   test.each<[string, (event: StoredEvent) => unknown, RegExp]>([
     [

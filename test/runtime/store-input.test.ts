@@ -135,6 +135,14 @@ describe('a session that is restored', () => {
   });
 });
 
+test('MUT-R30 options of an append are looked at whatever they were made by', async () => {
+  const sessions = await store();
+  for (const made of [Object.create({}), Object.create(null)] as object[]) {
+    const options = Object.assign(made, { epoch: 'no number' }) as never;
+    await expect(sessions.append(key, [], options)).rejects.toThrow(refused('E_BAD_INPUT'));
+  }
+});
+
 describe('what a log leaves open', () => {
   const rewind = (f: Folding, through: number) =>
     f.add({ turnId: '', streamId: '', author: 'user', actions: { rewound: { through } } });

@@ -85,6 +85,7 @@ describe('descriptor of an agent', () => {
     });
     const parent = new LlmAgent({ name: 'front', subAgents: [leaf('back')] });
     expect(describeAgent(parent).composition).toEqual({ pattern: 'transfer', children: ['back'] });
+    expect(describeAgent(new LlmAgent({ name: 'alone' })).composition).toBeUndefined();
   });
 
   test('S3-09 what an agent is made of stays inside; the rest is JSON', () => {
