@@ -432,6 +432,13 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'Whether others of the process are let in once more: only time differs.',
   },
   {
+    fileName: 'src/host/approvals/explain-call.ts',
+    line: 'if (!word) return undefined;',
+    original: '!word',
+    mutated: ['false'],
+    reason: 'A call that is not open is in the log, or it was given up just before: there is a word on it.',
+  },
+  {
     fileName: 'src/host/terms/held.ts',
     line: 'if (made.hasSubscribers) made.publish(host);',
     original: 'made.hasSubscribers',
