@@ -667,18 +667,9 @@ export const equivalents: readonly Equivalent[] = [
   {
     fileName: 'src/runtime/store/in-memory-session-service.ts',
     line: '[...sessions.keys()].filter((id) => id > first && id < last),',
-    original: 'id > first',
-    mutated: ['true', 'id >= first'],
-    reason:
-      'Only ids that are made of the session’s own are found among them, and all of those lie between: only time is saved.',
-  },
-  {
-    fileName: 'src/runtime/store/in-memory-session-service.ts',
-    line: '[...sessions.keys()].filter((id) => id > first && id < last),',
     original: 'id < last',
-    mutated: ['true', 'id <= last'],
-    reason:
-      'Only ids that are made of the session’s own are found among them, and all of those lie between: only time is saved.',
+    mutated: ['id <= last'],
+    reason: 'No id has the character that the last one ends with.',
   },
   {
     fileName: 'src/runtime/store/question-rows.ts',

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { EarlyEnds } from '../../src/runtime/run/early-ends.ts';
 import { abortIdle } from '../../src/runtime/session/abort-idle.ts';
-import { key } from './kit.ts';
+import { ScriptedModel } from '../../src/testing/index.ts';
+import { Flow, settled } from './flow.ts';
+import { gate, key, llm, tool } from './kit.ts';
 import { opened } from './shared-store.ts';
 
 test('MUT-R22 a run is waited for until what was ended early has ended, and not longer', async () => {
@@ -28,4 +30,24 @@ test('MUT-R23 a session that is over is aborted without being taken, whoever has
   const before = (await log()).length;
   await abortIdle(live, 'bot', 'enough');
   expect(await log()).toHaveLength(before);
+});
+
+test('MUT-R33 a call that has ended is ended at once by who asks for it, while others of its batch run', async () => {
+  const slow = gate();
+  const tools = [tool('quick', () => 1), tool('slow', () => slow.opened)];
+  const model = new ScriptedModel([{ calls: [['quick'], ['slow']] }, 'done']);
+  const flow = await Flow.open(llm('bot', model, { tools }));
+  const { end } = await flow.stream('hi', {
+    watch: (event) => {
+      if (event.type !== 'tool_response') return;
+      const { requestId } = event;
+      // Not amid the event that has its response: it runs until that is taken.
+      void settled().then(async () => {
+        await flow.session.abort({ requestId, reason: 'enough' });
+        slow.open();
+      });
+    },
+  });
+  expect(end.reason).toBe('completed');
+  expect(await flow.outcomes()).toEqual(['quick: ok', 'slow: ok']);
 });

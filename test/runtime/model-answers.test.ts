@@ -253,3 +253,30 @@ describe('what makes a request', () => {
     expect(model.requests[0]?.systemInstruction).toBe('be brief');
   });
 });
+
+describe('MUT-R32 an answer that is there as the run is aborted, in a hook after the model', () => {
+  const call = { type: 'function_call', id: 'c', name: 'f', args: {} } as const;
+  const answered = (parts: NonNullable<ModelResponse['content']>['parts']) => {
+    const controller = new AbortController();
+    const afterModel = () => {
+      controller.abort();
+      throw new Error('gone');
+    };
+    const { say } = bench(llm('bot', framed([{ content: { role: 'model', parts } }]), { afterModel }));
+    return say('hi', { signal: controller.signal });
+  };
+
+  test('stays in the log as far as it is words: what nobody has looked at is not called', async () => {
+    const words = [{ type: 'thought', thought: 'hm' } as const, { type: 'text', text: 'Well' } as const];
+    const events = await answered([...words, call]);
+    const cut = events.filter(({ interrupted }) => interrupted);
+    expect(cut.map(({ content }) => content?.parts)).toEqual([words]);
+    expect(endOf(events)).toBe('aborted');
+  });
+
+  test('is nothing without words', async () => {
+    const events = await answered([call]);
+    expect(events.filter(({ content }) => content?.role === 'model')).toEqual([]);
+    expect(endOf(events)).toBe('aborted');
+  });
+});
