@@ -192,7 +192,7 @@ export class OpenSessions {
       const held = this.#lent.get(known)?.again() ?? { session: known, [Symbol.asyncDispose]: async () => {} };
       let isThere = false;
       try {
-        isThere = (known.running || (await isStillThere(known))) && !known.isClosed;
+        isThere = (await isStillThere(known)) && !known.isClosed;
         if (isThere) return held;
       } finally {
         if (!isThere) await held[Symbol.asyncDispose]();
@@ -200,8 +200,9 @@ export class OpenSessions {
     }
     // On behalf of nobody in particular: whose turns they are says the log.
     const session = await this.open(agent, { sessionId }, userId, { id: userId }, known?.frame);
-    // As it stands for whoever has it open: the tools that were decided on, under the mode that was set there.
-    session.frame.ownMode ??= known?.frame.ownMode;
+    // As it stands for whoever has it open: the tools that were decided on, under the mode that was set there. What that one
+    // has may be a session that was deleted: nothing of it holds in the one that was made since.
+    if (known?.frame.shared === session.frame.shared) session.frame.ownMode ??= known.frame.ownMode;
     const lent = new Lent(session, () => this.#lent.delete(session));
     this.#lent.set(session, lent);
     return lent.again();

@@ -52,6 +52,7 @@ import {
 import { withoutHostFacts } from '../../session/link/index.ts';
 import type { CalledAgents, HostedFrame } from '../frame/index.ts';
 import type { Judge } from '../questions/index.ts';
+import { callsOf } from '../questions/index.ts';
 import { closedEnd, failedEnd, HostedRun, shownEnd } from '../run/index.ts';
 import { closedRequest, Subagents } from '../subagents/index.ts';
 import { isTighter, stricterMode } from '../terms/index.ts';
@@ -255,10 +256,13 @@ export class HostedSession implements Session, ControlledSession, Ruling {
   }
 
   async pending(): Promise<OpenRequest[]> {
-    const shown = (await this.inner.pending()).map(
-      async (request) => (await this.subagents?.of(request)?.open()) ?? asShown(this, request),
-    );
-    const open = [...(await Promise.all(shown)).flat(), ...this.frame.runTimeQuestions.of(this.frame.name)];
+    const stored = await this.inner.pending();
+    const shown = stored.map(async (request) => (await this.subagents?.of(request)?.open()) ?? asShown(this, request));
+    const asked = this.frame.runTimeQuestions.of(this.frame.name);
+    const calls = asked.length > 0 ? callsOf(stored) : undefined;
+    // A run of a session that was deleted may still wait: nobody is asked that in the one that has its id now.
+    const ofRuns = asked.filter(({ callId }) => calls?.has(callId));
+    const open = [...(await Promise.all(shown)).flat(), ...ofRuns];
     return open.map((request) => openRequestOf(request));
   }
 
