@@ -215,7 +215,7 @@ class Host implements AgentHost, Holder {
   async close(): Promise<void> {
     // Nothing new is begun, and what runs ends with its session.
     const background = this.#background.close();
-    await Promise.all(this.#open.handles.map((session) => session[Symbol.asyncDispose]()));
+    await this.#open.close();
     await background;
     // What was closed with it has come to rest.
     await this.#background.outcomes?.settled();

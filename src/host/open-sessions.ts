@@ -44,6 +44,7 @@ export class OpenSessions {
   readonly #lent = new Map<HostedSession, Lent>();
   /** What is noted of sessions that end with their handle. */
   readonly #passing = new MemoryJournal();
+  #isClosed = false;
 
   constructor(host: OpeningHost) {
     this.#host = host;
@@ -182,6 +183,21 @@ export class OpenSessions {
    * the session can be opened again: whoever has opened another one closes it when they like, and what runs on it ends with it.
    */
   async borrow(agent: string, userId: string, sessionId: string, toRun = false): Promise<BorrowedSession> {
+    if (!toRun) return this.#borrow(agent, userId, sessionId, false);
+    if (this.#isClosed) throw hostClosed(sessionId);
+    const borrowed = await this.#borrow(agent, userId, sessionId, true);
+    if (!this.#isClosed) return borrowed;
+    await borrowed[Symbol.asyncDispose]();
+    throw hostClosed(sessionId);
+  }
+
+  /** What runs ends with its session, and the host begins nothing more by itself: others find it in the store. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.handles.map((session) => session[Symbol.asyncDispose]()));
+  }
+
+  async #borrow(agent: string, userId: string, sessionId: string, toRun: boolean): Promise<BorrowedSession> {
     const names = [undefined, agent].map((of) => openSessionName(userId, sessionId, of));
     const open = names.flatMap((name) => [...(this.#open.get(name)?.handles ?? [])]);
     const ours = open.filter((handle) => handle instanceof HostedSession);
@@ -220,6 +236,11 @@ export class OpenSessions {
         return (await session.leave()) ? { agent: descriptor.name, userId: frame.userId, sessionId } : undefined;
       });
   }
+}
+
+function hostClosed(sessionId: string): CoxswainError {
+  const message = `the host was closed: session ${sessionId} is left to who works over its store`;
+  return new CoxswainError('FAILED_PRECONDITION', 'E_SESSION_CLOSED', message);
 }
 
 /** What is open under the name is a session that was deleted: this one was made since. */

@@ -74,9 +74,9 @@ test('ATK10-06 what a run of a session that was deleted asks is not shown in the
   const ask = tool(
     'ask',
     async (_, context) => {
-      const reply = context.elicit({ message: 'How much?' });
+      const reply = context.elicit?.({ message: 'How much?' });
       asking.open();
-      return (await reply).action;
+      return (await reply)?.action;
     },
     readOnly,
   );

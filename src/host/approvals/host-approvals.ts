@@ -30,7 +30,7 @@ import { explainCall } from './explain-call.ts';
 import { KnownAnswers } from './known-answers.ts';
 import type { KnownQuestion } from './known-questions.ts';
 import { KnownQuestions, knownOf, mayKnow } from './known-questions.ts';
-import { placesOf, wasDeleted } from './open-places.ts';
+import { isLeft, placesOf, wasDeleted } from './open-places.ts';
 import { askedIn, checkFilter, matches, OpenQuestions } from './open-questions.ts';
 import type { ApprovalFilter, ApprovalHost, ApprovalPlace, BorrowedSession, OpenApproval } from './open-sessions.ts';
 import { outcomeOf } from './outcome.ts';
@@ -291,7 +291,7 @@ export class HostApprovals implements Approvals, Holder {
       await using own = await this.#host.borrow(descriptor.name, frame.userId, id, true);
       await goOn(own.session);
     } catch (error) {
-      this.#host.warn(`session ${id} could not continue after an approval`, error);
+      if (!isLeft(error)) this.#host.warn(`session ${id} could not continue after an approval`, error);
     }
   }
 }

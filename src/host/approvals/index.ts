@@ -1,7 +1,7 @@
 /** Open questions of all sessions, and sessions to go on with. */
 export type { Approvals } from './approvals.ts';
 export { HostApprovals, onlyOne } from './host-approvals.ts';
-export { lookInto, withoutSubagents } from './open-places.ts';
+export { isLeft, lookInto, withoutSubagents } from './open-places.ts';
 export type {
   ApprovalFilter,
   ApprovalHost,

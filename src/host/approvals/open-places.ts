@@ -58,6 +58,11 @@ export function wasDeleted(error: unknown): boolean {
   return isCoxswainError(error) && error.code === 'E_SESSION_NOT_FOUND';
 }
 
+/** It was deleted, or the host is closed and begins nothing more: there is nothing to be done about it here. */
+export function isLeft(error: unknown): boolean {
+  return wasDeleted(error) || (isCoxswainError(error) && error.code === 'E_SESSION_CLOSED');
+}
+
 /**
  * Those that no session among them has called: what is open inside of a sub-agent is open in its caller's session. Where
  * that cannot be read, those that it may have called are left out with it.

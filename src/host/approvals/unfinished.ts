@@ -1,7 +1,7 @@
 import type { SessionPlace } from '../../contracts/index.ts';
 import { nameOfPlace } from '../../session/index.ts';
 import { goOn, isUnfinished } from '../hosted/index.ts';
-import { lookInto, lookPast, withoutSubagents } from './open-places.ts';
+import { isLeft, lookInto, lookPast, withoutSubagents } from './open-places.ts';
 import type { ApprovalHost } from './open-sessions.ts';
 
 /** Sessions that are gone on with at a time. */
@@ -39,7 +39,7 @@ export function recoverSessions(host: ApprovalHost, sessions: SessionPlace[]): R
   const work = async () => {
     for (let place = left.shift(); place; place = left.shift()) {
       await lookInto(host, place, goOn, true).catch((error: unknown) => {
-        host.warn(`session ${place?.sessionId} could not be resumed`, error);
+        if (!isLeft(error)) host.warn(`session ${place?.sessionId} could not be resumed`, error);
       });
     }
   };

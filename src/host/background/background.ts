@@ -10,7 +10,7 @@ import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { JoiningOptions } from '../../session/index.ts';
 import { SCHEDULE_BOOK, unlessSince } from '../../session/index.ts';
 import type { ApprovalHost } from '../approvals/index.ts';
-import { lookInto } from '../approvals/index.ts';
+import { isLeft, lookInto } from '../approvals/index.ts';
 import type { HostedSession } from '../hosted/index.ts';
 import { isUnfinished, resume } from '../hosted/index.ts';
 import type { OpenOptions } from '../terms/index.ts';
@@ -183,6 +183,8 @@ export class Background {
   /** Somebody looks at the session: this host, or whoever serves its dispatcher. */
   async wake(place: SessionPlace, options: { priority?: number } = {}): Promise<void> {
     if (this.given) return this.given.wake(place, options);
+    // It stands in the store: who comes next looks for it.
+    if (this.#isClosed) return;
     const own = this.#ownServed();
     await own.wake(place, options);
     if (this.#quiet) return;
@@ -211,7 +213,14 @@ export class Background {
       }
       return true;
     };
-    const hasWork = await lookInto(this.#host, place, goOn, true);
+    let hasWork: boolean | undefined;
+    try {
+      hasWork = await lookInto(this.#host, place, goOn, true);
+    } catch (error) {
+      // Who has brought it brings it to another program; what this one has woken itself for stands in the store.
+      if (this.given || !this.#isClosed || !isLeft(error)) throw error;
+      return;
+    }
     if (hasWork === false) {
       await this.#host.releaseDead(place);
       // Whoever has ended it may have died before they said so.

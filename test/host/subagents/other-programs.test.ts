@@ -44,6 +44,8 @@ async function approvedTurn(host: AgentHost): Promise<string> {
     { by: anna, ...place },
   );
   await turn;
+  // The stream may have paused before the answer came: the host continues the turn then.
+  await host.idle();
   return requestId;
 }
 
