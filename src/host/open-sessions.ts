@@ -202,7 +202,8 @@ export class OpenSessions {
     const open = names.flatMap((name) => [...(this.#open.get(name)?.handles ?? [])]);
     const ours = open.filter((handle) => handle instanceof HostedSession);
     const handles = ours.filter((handle) => handle.descriptor.name === agent && !handle.isClosed);
-    const known = handles.find((handle) => handle.running) ?? handles[0];
+    const known =
+      handles.find((handle) => handle.running) ?? handles.find((handle) => !handle.frame.isReopenable) ?? handles[0];
     if (known && !(toRun && known.frame.isReopenable)) {
       // Held while it is looked at: whoever has it lent may give it back in between.
       const held = this.#lent.get(known)?.again() ?? { session: known, [Symbol.asyncDispose]: async () => {} };

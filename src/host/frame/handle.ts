@@ -61,6 +61,8 @@ export interface CalledAgents {
   find(target: Pick<AbortTarget, 'requestId' | 'threadId'>): Promise<Handle | undefined>;
   /** The sessions of sub-agents whose calls are open, and those below them. */
   sessions(): AsyncIterable<Handle>;
+  /** Some of those, or below them, wait in memory: another handle of the caller cannot continue them. */
+  readonly holdsInMemory: boolean;
   /** A new stream of the caller begins: whoever waited is looked at again. */
   begin(inputs: readonly SessionInput[], options: JoiningOptions): Promise<CalledStream>;
   /**

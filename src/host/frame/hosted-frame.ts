@@ -247,6 +247,7 @@ export class HostedFrame implements JudgeOptions {
 
   /** Whoever opens it again finds what is here. */
   get isReopenable(): boolean {
+    if (this.session?.subagents?.holdsInMemory) return false;
     return this.keepsLog && !this.#place.ephemeral && this.#inner.descriptor.capabilities.includes('resume');
   }
 

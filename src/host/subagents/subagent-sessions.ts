@@ -9,6 +9,10 @@ import { callOf } from './subagent-calls.ts';
 export class SubagentSessions {
   readonly #caller: Hosted;
   readonly #open = new LazyMap<string, Promise<Handle>>();
+  /** Of these, those that are there. */
+  readonly #handles = new LazyMap<string, Handle>();
+  /** Of these, those that no other handle can open. */
+  readonly #passing = new LazySet<string>();
   readonly #requests = new LazyMap<string, ReportedRequest>();
   /** Calls that were started, and whose sessions are gone: what was done in them is not known. */
   readonly #lost = new LazySet<string>();
@@ -43,6 +47,13 @@ export class SubagentSessions {
     return [...this.#requests.values()];
   }
 
+  /** One that is open here, or below it, waits in memory alone. */
+  get holdsInMemory(): boolean {
+    if (this.#passing.size > 0) return true;
+    for (const { subagents } of this.#handles.values()) if (subagents?.holdsInMemory) return true;
+    return false;
+  }
+
   isLost(callId: string): boolean {
     return this.#lost.has(callId);
   }
@@ -66,7 +77,14 @@ export class SubagentSessions {
     let child = this.#open.get(callId);
     if (!child) {
       child = this.#opening(agent, request, begins);
-      child.catch(() => this.#open.delete(callId));
+      const opening = child;
+      if (!agent.descriptor.capabilities.includes('resume')) this.#passing.add(callId);
+      child.then(
+        (handle) => {
+          if (this.#open.get(callId) === opening) this.#handles.set(callId, handle);
+        },
+        () => this.release(callId),
+      );
       this.#requests.set(callId, { ...request, started: true });
       this.#open.set(callId, child);
     }
@@ -117,6 +135,8 @@ export class SubagentSessions {
   /** The session is given away, to be closed by who asked. */
   release(callId: string): void {
     this.#open.delete(callId);
+    this.#handles.delete(callId);
+    this.#passing.delete(callId);
   }
 
   /** Ends the sub-agent of a call that is closed, if it is there. */
@@ -135,6 +155,8 @@ export class SubagentSessions {
   async dispose(): Promise<void> {
     const children = [...this.#open.values()];
     this.#open.clear();
+    this.#handles.clear();
+    this.#passing.clear();
     for (const child of await Promise.allSettled(children)) {
       if (child.status === 'fulfilled') await child.value[Symbol.asyncDispose]();
     }

@@ -42,6 +42,10 @@ export class Subagents implements CalledAgents {
     }
   }
 
+  get holdsInMemory(): boolean {
+    return this.#sessions.holdsInMemory;
+  }
+
   async begin(
     inputs: readonly SessionInput[],
     { whilePending = 'cancel', [joined]: kept = [] }: JoiningOptions,

@@ -70,6 +70,27 @@ test('S3-79 who approves what an agent of another program asks below another age
   expect(await shopOf(store).approvals.outcome(requestId, { by: anna, ...place })).toMatchObject(outcome);
 });
 
+test.each([
+  ['alone', false],
+  ['beside another one that was opened before', true],
+])(
+  'ATK10-07 a turn that has paused goes to its end after a decision where such an agent waits in memory, on a handle %s',
+  async (_, hasOther) => {
+    const host = shopOf(new InMemorySessionService());
+    const [userId, sessionId] = ['ben', 's'];
+    if (hasOther) await host.open('boss', { userId, sessionId, create: true });
+    const session = await host.open('boss', { userId, sessionId, create: true });
+    expect((await all(session.stream('go'))).at(-1)).toMatchObject({ reason: 'input_required' });
+    const [question] = await host.approvals.list({ approver: anna });
+    await host.approvals.decide(question?.request.requestId ?? '', 'approve', { by: anna, ...place });
+    await host.idle();
+    expect(await session.pending()).toEqual([]);
+    const ends = (await all(session.events())).filter(({ type }) => type === 'stream_end');
+    expect(ends).toMatchObject([{ reason: 'completed' }]);
+    await host.close();
+  },
+);
+
 test('S3-79 an operator sees what such an agent has said, without what policy hides of its calls', async () => {
   const host = shopOf(new InMemorySessionService());
   const server = await serving(host, { operator: () => ({ content: true }) });
