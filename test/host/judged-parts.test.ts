@@ -23,6 +23,7 @@ describe('MUT-H54 an open call in the gate’s terms', () => {
     const mine = gateCall(of(), pay, 'bot');
     expect(mine).toMatchObject({ callId: 'c', args: { eur: 5 }, source: 'host', agentPath: ['bot'], sessionId: 's' });
     expect(mine.tool).toBe(pay.descriptor);
+    expect(gateCall(of({ requestId: 'q' }), pay, 'bot').callId).toBe('c');
     const bare = gateCall(
       of({ callId: undefined, requestId: 'r', args: undefined, name: undefined }),
       undefined,
@@ -257,6 +258,7 @@ describe('MUT-H57 what a person edits', () => {
     expect(await all({ outcome: 'deny' })).toBeUndefined();
     expect(await all({ outcome: 'allow' })).toStrictEqual({ ...asked, args });
     expect(await all({ outcome: 'allow' }, { args: {} })).toStrictEqual({ args });
+    expect(await all({ outcome: 'allow', expiresIn: 1 })).toStrictEqual({ ...asked, args });
     const held = await all({ ...two, expiresIn: 30, redact: ['/b'] } as PolicyDecision);
     expect(held).toMatchObject({ args, expiresIn: 30, redact: ['/a', '/b'], approvers: two.approvers });
     expect(await all({ ...two, expiresIn: 90 } as PolicyDecision)).toMatchObject({ expiresIn: 60 });
