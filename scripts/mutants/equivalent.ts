@@ -439,6 +439,20 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'A call that is not open is in the log, or it was given up just before: there is a word on it.',
   },
   {
+    fileName: 'src/host/run/run-loop.ts',
+    line: 'if (signal.aborted) return { wentOn: false };',
+    original: 'false',
+    mutated: ['true'],
+    reason: 'Whatever is said behind an abort, the run ends there: nobody looks at it.',
+  },
+  {
+    fileName: 'src/host/run/run-loop.ts',
+    line: 'if (signal.aborted) return { wentOn: false };',
+    original: '{ wentOn: false }',
+    mutated: ['{}'],
+    reason: 'Whatever is said behind an abort, the run ends there: nobody looks at it.',
+  },
+  {
     fileName: 'src/host/terms/held.ts',
     line: 'if (made.hasSubscribers) made.publish(host);',
     original: 'made.hasSubscribers',

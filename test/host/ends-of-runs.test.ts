@@ -96,6 +96,14 @@ describe('MUT-H45 an aborted run', () => {
   });
 });
 
+test('MUT-H45 a run that is aborted twice ends once, for the first reason', () => {
+  let aborts = 0;
+  const { run } = runOver([], { abortAll: () => void aborts++ });
+  run.abort(new CoxswainError('ABORTED', 'E_ABORTED', 'first'));
+  run.abort(new CoxswainError('ABORTED', 'E_ABORTED', 'second'));
+  expect([aborts, run.signal.reason]).toEqual([1, expect.objectContaining({ message: 'first' })]);
+});
+
 describe('MUT-H46 a run takes its session', () => {
   const words: SessionInput = { kind: 'message', content: 'hi' };
   const takes = (inputs: SessionInput[], more: object = {}, calls?: object) => {
