@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { LiveSession, ParallelAgent } from '../../src/runtime/index.ts';
 import { EarlyEnds } from '../../src/runtime/run/early-ends.ts';
 import { abortIdle } from '../../src/runtime/session/abort-idle.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
@@ -50,4 +51,25 @@ test('MUT-R33 a call that has ended is ended at once by who asks for it, while o
   });
   expect(end.reason).toBe('completed');
   expect(await flow.outcomes()).toEqual(['quick: ok', 'slow: ok']);
+});
+
+test('MUT-R34 what waits in memory in a branch is let go with it, and nothing beside it', async () => {
+  const begun = gate();
+  const work = tool('work', () => {
+    begun.open();
+    return new Promise(() => {});
+  });
+  const left = llm('left', new ScriptedModel([{ calls: [['work']] }]), { tools: [work] });
+  const pair = new ParallelAgent({ name: 'pair', subAgents: [left, llm('right', new ScriptedModel(['done']))] });
+  const flow = await Flow.open(pair);
+  const streaming = flow.stream('go');
+  await begun.opened;
+  const live = await LiveSession.open(flow.sessions, flow.key);
+  const released: string[] = [];
+  for (const path of ['/0', '/0/deep', '/1']) {
+    live.held.set(path, { release: (reason) => void released.push(`${path} ${String(reason)}`) });
+  }
+  await flow.session.abort({ threadId: 'pair.left', reason: 'enough' });
+  expect(released).toEqual(['/0', '/0/deep'].map((path) => expect.stringMatching(`^${path} .*enough`)));
+  expect((await streaming).end.reason).toBe('completed');
 });
