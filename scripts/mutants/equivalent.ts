@@ -193,6 +193,35 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'Only what was opened looks ahead or behind: it is there.',
   },
   {
+    fileName: 'src/gate/pattern/pattern-syntax.ts',
+    line: 'return node && reader.isAtEnd ? node : undefined;',
+    original: 'node && reader.isAtEnd',
+    mutated: ['true', 'node || reader.isAtEnd'],
+    reason:
+      'Without a node there is nothing to return, and an engine compiles no pattern with a bracket too many, which alone ends one early.',
+  },
+  {
+    fileName: 'src/gate/schema/schema-effort.ts',
+    line: 'const before = part === undefined ? undefined : known.get(part);',
+    original: 'part === undefined',
+    mutated: ['false'],
+    reason: 'Nothing is known of what is not there.',
+  },
+  {
+    fileName: 'src/gate/schema/validator.ts',
+    line: "found ||= typeof node.$id === 'string';",
+    original: "typeof node.$id === 'string'",
+    mutated: ['true'],
+    reason: 'A validator of its own checks the same: only time and memory differ.',
+  },
+  {
+    fileName: 'src/gate/values/part-shapes.ts',
+    line: 'if (value._meta !== undefined && !object(value._meta)) delete value._meta;',
+    original: 'value._meta !== undefined',
+    mutated: ['true'],
+    reason: 'To delete what is not there changes nothing, and JSON has no member that is undefined.',
+  },
+  {
     fileName: 'src/gate/schema/schema-refs.ts',
     line: 'if (name !== undefined) this.#anchors.set(name, [...(this.#anchors.get(name) ?? []), node]);',
     original: 'name !== undefined',

@@ -93,6 +93,13 @@ describe('ATT-B3 siblings: what a schema costs is counted, wherever it comes fro
     expect(validateArgs({ inputSchema }, args)).toEqual({ ok: false, message: tooLong });
   });
 
+  test('MUT-G16 a value that takes more than two hundred thousand steps is not checked, though all of them could be made', () => {
+    const inputSchema = object({ items: { enum: Array.from({ length: 500 }, (_, n) => `v${n}`) } });
+    const args = (length: number) => ({ q: Array.from({ length }, () => 'v1') });
+    expect(validateArgs({ inputSchema }, args(1000))).toEqual({ ok: false, message: tooLong });
+    expect(validateArgs({ inputSchema }, args(300))).toMatchObject({ ok: true });
+  });
+
   test.each<[string, Schema]>([
     ['names that a member requires', { dependentRequired: { a: Array.from({ length: 20_000 }, (_, n) => `k${n}`) } }],
     ['data', { default: { list: [objects(60_000)] } }],

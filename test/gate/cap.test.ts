@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import type { ContentPart, ToolResult } from '../../src/contracts/index.ts';
 import { textOfParts } from '../../src/contracts/index.ts';
-import { capResult, normaliseReturn } from '../../src/gate/index.ts';
+import { capResult, normaliseReturn, truncatedOf } from '../../src/gate/index.ts';
 import { capSync } from '../../src/gate/result/cap-result.ts';
 
 const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
@@ -20,6 +20,20 @@ describe('F17 results above the cap', () => {
   test('what fits is left alone', () => {
     const result = normaliseReturn({ a: 'x'.repeat(1000) });
     expect(capResult(result)).toBe(result);
+  });
+
+  test.each([
+    [
+      { bytes: '5', artifacts: 'a', text: 5 },
+      { bytes: 0, artifacts: [] },
+    ],
+    [
+      { bytes: 5, artifacts: ['a', 5], text: null },
+      { bytes: 5, artifacts: ['a'], text: null },
+    ],
+    ['cut', undefined],
+  ])('MUT-G16 of a log that says %j was cut, what is no number, name or text is not believed', (truncated, said) => {
+    expect(truncatedOf({ _meta: { truncated } })).toEqual(said);
   });
 
   test('CMP-14 of a long text the beginning and the end are left, and between them it says how large it was', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { PolicyDecision } from '../../src/contracts/index.ts';
 import type { GateRules, Verdict } from '../../src/gate/index.ts';
-import { askHook, decide, policyRequest, validateArgs } from '../../src/gate/index.ts';
+import { askHook, decide, policyAskedWith, policyRequest, validateArgs } from '../../src/gate/index.ts';
 import { askedOf, gateCall, noting, pay, recordOf, refusal, rules } from './kit.ts';
 
 const hook = (value: unknown) => async () => value;
@@ -76,6 +76,15 @@ describe('a policy decides', () => {
     const bare = await decide(pay(), rules(noting({ outcome: 'ask' })));
     expect(bare).toEqual({ kind: 'ask', question: { args: { eur: 5 } } });
     expect(Object.keys(bare.kind === 'ask' ? bare.question : {})).toEqual(['args']);
+  });
+
+  test('MUT-G16 what a policy was asked with is kept with who asked, and in which roles, and nothing else of them', () => {
+    const principal = { id: 'ann', roles: ['staff', 'boss'], onBehalfOf: 'eve', claims: { team: 1 } };
+    const asked = policyAskedWith(pay(), rules({ principal }));
+    expect(asked.principal).toEqual({ id: 'ann', roles: ['staff', 'boss'], onBehalfOf: 'eve' });
+    principal.roles.push('cfo');
+    expect(asked.principal?.roles).toEqual(['staff', 'boss']);
+    expect(policyAskedWith(pay(), rules({ principal: { id: 'ann' } })).principal).toEqual({ id: 'ann' });
   });
 
   test('what a policy is told of a call', () => {

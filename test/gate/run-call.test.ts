@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ToolContract, ToolResult } from '../../src/contracts/index.ts';
+import { CoxswainError } from '../../src/contracts/index.ts';
 import type { HooksBehind } from '../../src/gate/index.ts';
 import { decide, isTooLate, mayBegin, resultAfter, runCall } from '../../src/gate/index.ts';
 
@@ -99,6 +100,9 @@ describe('a run of a call', () => {
       { kind: 'result', result: expect.objectContaining({ isError: true, errorType: 'timeout' }) },
     ]);
     expect(isTooLate(new Error('x'))).toBe(false);
+    // MUT-G16: a tool whose own server was late has failed, and hooks are asked about it.
+    expect(isTooLate(new CoxswainError('DEADLINE_EXCEEDED', 'E_MODEL', 'x'))).toBe(false);
+    expect(isTooLate(new CoxswainError('INTERNAL', 'E_TOOL', 'x'))).toBe(false);
   });
 
   test('has no result where its handler has asked, waits, has begun or is not wanted: no hook is told', async () => {

@@ -368,10 +368,10 @@ describe('hostile input', () => {
 
   test('MUT-G15 two schemas of one $id have each a validator of its own', () => {
     const of = (name: string) => ({ $id: 'https://x/y', type: 'object', required: [name] });
-    expect([check(of('a'), { a: 1 }).ok, check(of('b'), { a: 1 }).ok, check(of('b'), { b: 1 }).ok]).toEqual([
+    expect([check(of('a'), { a: 1 }).ok, check(of('b'), { b: 1 }).ok, check(of('b'), { a: 1 }).ok]).toEqual([
+      true,
       true,
       false,
-      true,
     ]);
   });
 
