@@ -194,7 +194,8 @@ export class OwedOutcomes implements Webhooks {
       const seen = new SeenTurn(turnId);
       const turn = await this.#host.turn(place, from, (event) => seen.add(event));
       const { outcome } = seen;
-      const waits = outcome ? undefined : turn?.waits;
+      // What waits may be another turn: of a session that was made since under this id, or behind a rewind.
+      const waits = outcome || !seen.isThere ? undefined : turn?.waits;
       const given = turn ? this.#whyGivenUp(owed, seen, now) : 'its session was deleted';
       if (given !== undefined) this.#host.warn(`the outcome of turn ${turnId} is sent to nobody: ${given}`);
       // Where somebody has answered before it could be sent, there is nothing to send.
