@@ -179,6 +179,7 @@ export {
   evidenceOf,
   extendChain,
   Fold,
+  hasRunOf,
   isAudited,
   isFinalResponse,
   isLarge,

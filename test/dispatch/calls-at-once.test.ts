@@ -105,6 +105,32 @@ test.each([
   await host.close();
 });
 
+test('ATK10-02 a tool of the host that may run again, and runs when nobody wants its call any more, is not said to have never run', async () => {
+  const [begun, left] = [Promise.withResolvers<void>(), new AbortController()];
+  const isDone = Promise.withResolvers<string>();
+  const slow = tool('slow', () => {
+    begun.resolve();
+    return isDone.promise;
+  });
+  const results: unknown[] = [];
+  const agent = byo(async (ctx) => {
+    const running = ctx.tools.get('slow')?.executor(ctx, { signal: left.signal })({});
+    await begun.promise;
+    left.abort(new Error('nobody waits for it'));
+    results.push(await running);
+    ctx.ack();
+  });
+  const tools = [Object.assign(slow, { annotations: { idempotent: true } })];
+  const host = createHost({ app: 'desk', agents: [fromAgent(agent)], tools, policy: allowAll() });
+  const events = await say(await host.open('byo'), 'go');
+  expect(responsesOf(events)).toMatchObject([
+    { errorType: 'interrupted', content: [{ text: expect.stringContaining('it may have run') }] },
+  ]);
+  expect(results.map((result) => isErrorResult(result))).toEqual([true]);
+  isDone.resolve('done');
+  await host.close();
+});
+
 test('PROP-A2 a call that nobody wants any more is cancelled, also while a person is asked about it', async () => {
   const asked = Promise.withResolvers<void>();
   const results: unknown[] = [];

@@ -3,7 +3,15 @@ import type { FunctionCallPart, ToolResult } from '../../contracts/index.ts';
 import { isCoxswainError, messageOf } from '../../contracts/index.ts';
 import { errorResult, mayBegin } from '../../gate/index.ts';
 import type { AgentContext, CallState, HookChain, ToolMap } from '../../runtime/index.ts';
-import { abandoned, prepareCall, refusalEvents, resolveTool, responseEvent, settleCalls } from '../../runtime/index.ts';
+import {
+  abandoned,
+  hasRunOf,
+  prepareCall,
+  refusalEvents,
+  resolveTool,
+  responseEvent,
+  settleCalls,
+} from '../../runtime/index.ts';
 import type { Tool } from '../tools/index.ts';
 import { agentContract, mediaOfResponse, responseTo, valueOfResponse } from '../tools/index.ts';
 import type { TurnContext } from '../turn/index.ts';
@@ -87,7 +95,10 @@ export class HeldCalls {
     const left = [...this.#open.values()].filter(isUnwanted);
     for (const { call, signal } of left) {
       try {
-        await invocation.emit(responseEvent(call, unwanted(signal?.reason), invocation.origin()));
+        // A host may run a tool that may run again, without a start in the log.
+        const result =
+          hasRunOf(call) === 'never' ? unwanted(signal?.reason) : abandoned(call, messageOf(signal?.reason));
+        await invocation.emit(responseEvent(call, result, invocation.origin()));
       } catch (error) {
         // Somebody else has closed it in the same moment.
         if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;

@@ -125,7 +125,8 @@ export function abandoned(call: CallState, why: string, hasRun: HasRun = hasRunO
   return abandonedResult(hasRun, why);
 }
 
-function hasRunOf(call: CallState): HasRun {
+/** What the log says of a call that has no result. */
+export function hasRunOf(call: CallState): HasRun {
   if (hasBegun(call)) return 'begun';
   return isUnrecorded(call) ? 'unknown' : 'never';
 }

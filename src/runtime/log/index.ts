@@ -1,7 +1,7 @@
 /** The events of a session, and what folds of them say. */
 export type { Activation } from './activation.ts';
 export type { AnswerOrigin } from './answers.ts';
-export { abandoned, answerEvent, answerId, approvalEvent, responseEvent, settlementOf } from './answers.ts';
+export { abandoned, answerEvent, answerId, approvalEvent, hasRunOf, responseEvent, settlementOf } from './answers.ts';
 export type { CallNotes } from './call-notes.ts';
 export { callNotes, noteOn, withoutNotes } from './call-notes.ts';
 export type { AskState, CallState, Settled } from './call-state.ts';
