@@ -62,6 +62,6 @@ export interface AgentHost {
   readonly webhooks: Webhooks;
   /** Resolves when nothing runs that this host goes on with by itself: after `approvals.decide`, `recover` and `submit`. */
   idle(): Promise<void>;
-  /** Closes all open sessions; running streams are aborted. */
+  /** Closes all open sessions; running streams are aborted, and the host begins nothing more by itself. */
   close(): Promise<void>;
 }
