@@ -482,6 +482,13 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'Whatever is said behind an abort, the run ends there: nobody looks at it.',
   },
   {
+    fileName: 'src/host/run/repeats.ts',
+    line: 'if (told.length > 0 && told.every(({ requestId }) => isOpen.has(requestId))) {',
+    original: 'told.length > 0',
+    mutated: ['true', 'told.length >= 0'],
+    reason: 'Where nothing was told nothing is counted: only time is saved.',
+  },
+  {
     fileName: 'src/host/terms/held.ts',
     line: 'if (made.hasSubscribers) made.publish(host);',
     original: 'made.hasSubscribers',

@@ -61,7 +61,7 @@ export function goOnWithTurn(
   const { excludeTools: excluded = [] } = options;
   const limits = isOver ? { ...known.limits, ...options.limits } : strictestLimits(known.limits, options.limits);
   const { permissionMode: mode } = options;
-  const tightens = mode !== undefined && stricterMode(known.permissionMode ?? hostMode ?? 'default', mode) === mode;
+  const tightens = stricterMode(known.permissionMode ?? hostMode ?? 'default', mode) === mode;
   const { calledBy, version, approvedFor } = known;
   const again = written(
     {
