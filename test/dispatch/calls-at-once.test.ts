@@ -124,7 +124,7 @@ test('ATK10-02 a tool of the host that may run again, and runs when nobody wants
   const host = createHost({ app: 'desk', agents: [fromAgent(agent)], tools, policy: allowAll() });
   const events = await say(await host.open('byo'), 'go');
   expect(responsesOf(events)).toMatchObject([
-    { errorType: 'interrupted', content: [{ text: expect.stringContaining('it may have run') }] },
+    { errorType: 'cancelled', content: [{ text: expect.stringContaining('it may have run') }] },
   ]);
   expect(results.map((result) => isErrorResult(result))).toEqual([true]);
   isDone.resolve('done');

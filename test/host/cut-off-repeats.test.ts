@@ -14,7 +14,7 @@ test('ATK10-02 a tool that may run again and runs when its turn is aborted is no
   await session.abort();
   await ended;
   expect(wordsOf(await host.audit('s'))).toEqual([
-    ['interrupted', 'interrupted (aborted): it may have run, its effects are unknown'],
+    ['cancelled', 'cancelled (aborted): it may have run, its effects are unknown'],
   ]);
   pay.finish('paid');
   await host.close();

@@ -351,7 +351,7 @@ test.each(kinds)('%s: a call that was cut off is nobody’s question: the next m
   expect(cut.isError).toBe(true);
   store.mend();
   const result = await client.call('puppet', { prompt: 'say hello', session_id: sessionOf(cut) });
-  expect(textOf(result)).toMatch(/^hello\nBegun, and may have run: wait\./);
+  expect(textOf(result)).toMatch(/^hello\nDenied or cancelled: wait\./);
 });
 
 test.each(kinds)('%s: a call that another client has to run keeps a new message out', async (kind) => {

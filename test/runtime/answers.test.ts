@@ -181,7 +181,7 @@ describe('a response', () => {
     f.act({ asks: [{ requestId: 'c5#0', callId: 'c5', kind: 'confirmation', message: 'm' }] });
     const said = [...f.fold.open.values()].map((call) => [call.id, abandoned(call, 'why').content]);
     const text = (words: string) => [{ type: 'text', text: words }];
-    const mayHave = text('interrupted (why): it may have run, its effects are unknown');
+    const mayHave = text('cancelled (why): it may have run, its effects are unknown');
     const never = text('cancelled (why): it never ran');
     expect(said).toEqual([
       ['c1', mayHave],

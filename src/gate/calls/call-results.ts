@@ -41,7 +41,7 @@ export function abandonedResult(hasRun: HasRun, why: string): ToolResult {
     case 'begun':
       return errorResult('interrupted', `interrupted (${why}): it was started, its effects are unknown`);
     case 'unknown':
-      return errorResult('interrupted', `interrupted (${why}): it may have run, its effects are unknown`);
+      return errorResult('cancelled', `cancelled (${why}): it may have run, its effects are unknown`);
     case 'never':
       return errorResult('cancelled', `cancelled (${why}): it never ran`);
     default:
