@@ -5,45 +5,21 @@ const PIECE_MS = 5;
 const now = performance.now.bind(performance);
 const later: (go: () => void) => void = globalThis.setImmediate ?? ((go) => void setTimeout(go, 0));
 
-/** When the piece of work began that is under way; undefined: others of the process have been let in since. */
-let pieceSince: number | undefined;
-/** Works that wait for their next piece, in order. */
-const waiting: (() => void)[] = [];
-
-function pieceBegan(): number {
-  if (pieceSince === undefined) {
-    pieceSince = now();
-    later(nextPiece);
-  }
-  return pieceSince;
-}
-
-/** One at a time: each of several works gets a whole piece in its turn, and others of the process are let in between. */
-function nextPiece(): void {
-  pieceSince = undefined;
-  const resume = waiting.shift();
-  if (!resume) return;
-  pieceBegan();
-  resume();
-}
-
 /**
  * Cuts long work into pieces. Whoever works through many things asks after each: all who ask while others of the
- * process are let in wait until those are done. Works that are under way at once share the length of a piece.
+ * process are let in wait until those are done.
  */
 export class Pace {
+  #since = now();
   #resting: Promise<void> | undefined;
-
-  constructor() {
-    pieceBegan();
-  }
 
   /** Undefined: go on at once. */
   rest(): Promise<void> | undefined {
-    if (this.#resting || now() - pieceBegan() < PIECE_MS) return this.#resting;
+    if (this.#resting || now() - this.#since < PIECE_MS) return this.#resting;
     this.#resting = new Promise((resolve) => {
-      waiting.push(() => {
+      later(() => {
         this.#resting = undefined;
+        this.#since = now();
         resolve();
       });
     });
