@@ -207,8 +207,8 @@ class Host implements AgentHost, Holder {
         this.#frameHost.confirmations.forget(openSessionName(whose, sessionId, agent));
         this.#frameHost.remembered.forget({ userId: whose, agent, sessionId });
       }
-      await this.approvals.sessionDeleted(this.#sources.keys(), whose, sessionId);
       await this.#journal.forget({ app: this.#options.app, userId: whose, sessionId });
+      await this.approvals.sessionDeleted(this.#sources.keys(), whose, sessionId);
     });
   }
 
